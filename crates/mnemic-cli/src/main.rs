@@ -1,0 +1,2 @@
+//! The `mnemic` program.
+fn main() {}

@@ -1,0 +1,7 @@
+//! Embedded long-term memory for AI agents.
+#![deny(unsafe_code)]
+
+mod error;
+pub mod memory;
+
+pub use error::{Error, ErrorKind, Result};
