@@ -3,5 +3,9 @@
 
 mod error;
 pub mod memory;
+#[cfg(not(feature = "testing"))]
+mod world;
+#[cfg(feature = "testing")]
+pub mod world;
 
 pub use error::{Error, ErrorKind, Result};
