@@ -9,7 +9,10 @@ use std::path::Path;
 /// Nothing is durable before it is synced: bytes by [`File::sync`], names by
 /// [`sync_dir`](Self::sync_dir) of the directory that holds them. Any call may answer
 /// [`io::ErrorKind::Interrupted`]; [`retry_interrupted`](super::retry_interrupted) repeats it.
-#[expect(clippy::missing_errors_doc, reason = "every call fails as the operating system's call does")]
+#[cfg_attr(
+    feature = "testing",
+    expect(clippy::missing_errors_doc, reason = "every call fails as the operating system's call does")
+)]
 pub trait FileSystem: Send + Sync + fmt::Debug {
     /// Makes a directory; `AlreadyExists` where the name is taken.
     fn create_dir(&self, path: &Path) -> io::Result<()>;
@@ -49,8 +52,11 @@ pub trait FileSystem: Send + Sync + fmt::Debug {
 }
 
 /// An open file. Positions are explicit, so handles can be shared by threads.
-#[expect(clippy::missing_errors_doc, reason = "every call fails as the operating system's call does")]
-#[expect(clippy::len_without_is_empty, reason = "a file is not a collection")]
+#[cfg_attr(
+    feature = "testing",
+    expect(clippy::missing_errors_doc, reason = "every call fails as the operating system's call does")
+)]
+#[cfg_attr(feature = "testing", expect(clippy::len_without_is_empty, reason = "a file is not a collection"))]
 pub trait File: Send + Sync + fmt::Debug {
     /// The length in bytes.
     fn len(&self) -> io::Result<u64>;

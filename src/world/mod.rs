@@ -3,7 +3,10 @@
 //! Nothing else in the library asks the operating system for any of these, so a test can decide all
 //! of them from one seed: [`World::system`] is the real thing, `testing::TestWorld` the settable one.
 #![cfg_attr(not(feature = "testing"), expect(unreachable_pub, reason = "the feature `testing` makes this room public"))]
-#![cfg_attr(not(feature = "testing"), allow(dead_code, reason = "the seams are wider than what one build uses"))]
+#![cfg_attr(
+    not(feature = "testing"),
+    allow(dead_code, unused_imports, reason = "the seams are wider than what one build uses")
+)]
 
 mod clock;
 mod files;

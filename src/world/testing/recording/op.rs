@@ -23,24 +23,65 @@ pub enum NodeKind {
 
 /// One change, in the order in which they happened.
 #[derive(Debug, Clone)]
-#[expect(missing_docs, reason = "the fields are the call's arguments")]
 pub enum Op {
     /// A new node under a new name.
-    Create { entry: Entry, node: NodeId, kind: NodeKind },
+    Create {
+        /// The name.
+        entry: Entry,
+        /// The node.
+        node: NodeId,
+        /// What it is.
+        kind: NodeKind,
+    },
     /// Bytes written.
-    Write { node: NodeId, offset: u64, data: Data },
+    Write {
+        /// The file.
+        node: NodeId,
+        /// Where.
+        offset: u64,
+        /// What.
+        data: Data,
+    },
     /// A length set.
-    SetLen { node: NodeId, len: u64 },
+    SetLen {
+        /// The file.
+        node: NodeId,
+        /// The new length.
+        len: u64,
+    },
     /// A file's contents made durable.
-    Sync { node: NodeId },
-    /// A sync that failed: `seed` decides which of the pending changes are durable, the rest are lost for good.
-    SyncFailed { node: NodeId, seed: u64 },
+    Sync {
+        /// The file.
+        node: NodeId,
+    },
+    /// A sync that failed: a part of the pending changes is durable, the rest is lost for good.
+    SyncFailed {
+        /// The file.
+        node: NodeId,
+        /// Decides which part.
+        seed: u64,
+    },
     /// A new name for a node, replacing what had it.
-    Rename { from: Entry, to: Entry, node: NodeId },
+    Rename {
+        /// The old name.
+        from: Entry,
+        /// The new name.
+        to: Entry,
+        /// What is renamed.
+        node: NodeId,
+    },
     /// A name taken away.
-    Remove { entry: Entry, node: NodeId },
+    Remove {
+        /// The name.
+        entry: Entry,
+        /// What had it.
+        node: NodeId,
+    },
     /// A directory's names made durable.
-    SyncDir { node: NodeId },
+    SyncDir {
+        /// The directory.
+        node: NodeId,
+    },
 }
 
 impl Op {
