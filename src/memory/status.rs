@@ -1,0 +1,131 @@
+use crate::memory::{MemoryId, Timestamp};
+
+/// An enum with a stable code on disk and a stable name for people, readable from both.
+macro_rules! named_enum {
+    ($(#[$meta:meta])* $name:ident, $field:literal { $($(#[$doc:meta])* $variant:ident = $code:literal, $text:literal;)+ }) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[repr(u8)]
+        pub enum $name {
+            $($(#[$doc])* $variant = $code,)+
+        }
+
+        impl $name {
+            /// Every member, in order.
+            pub const ALL: &'static [Self] = &[$(Self::$variant),+];
+
+            /// The name, in lower case.
+            pub const fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $text,)+
+                }
+            }
+
+            /// The member with this code, if there is one.
+            pub const fn from_code(code: u8) -> Option<Self> {
+                match code {
+                    $($code => Some(Self::$variant),)+
+                    _ => None,
+                }
+            }
+
+            /// The code on disk.
+            pub const fn code(self) -> u8 {
+                self as u8
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.pad(self.as_str())
+            }
+        }
+
+        impl std::str::FromStr for $name {
+            type Err = crate::error::Error;
+
+            fn from_str(text: &str) -> crate::error::Result<Self> {
+                match text {
+                    $($text => Ok(Self::$variant),)+
+                    _ => Err(crate::error::Error::invalid(concat!(
+                        $field, ": not one of", $(" ", $text),+
+                    ))),
+                }
+            }
+        }
+    };
+}
+pub(crate) use named_enum;
+
+named_enum! {
+    /// The state of a memory without its particulars, as filters name it.
+    StatusKind, "status" {
+        /// In use.
+        Active = 0, "active";
+        /// Suspected, waiting for evidence.
+        Candidate = 1, "candidate";
+        /// Replaced by a newer memory, and kept.
+        Superseded = 2, "superseded";
+        /// Gone cold, and kept.
+        Archived = 3, "archived";
+    }
+}
+
+named_enum! {
+    /// Why a memory was superseded.
+    SupersedeReason, "reason" {
+        /// The user corrected it.
+        Corrected = 0, "corrected";
+        /// A newer value of the same slot.
+        NewerValue = 1, "newer value";
+        /// Merged with a duplicate.
+        Merged = 2, "merged";
+    }
+}
+
+named_enum! {
+    /// Why a memory was archived.
+    ArchiveReason, "reason" {
+        /// Not used for long.
+        Cold = 0, "cold";
+        /// Its time of validity is over.
+        Expired = 1, "expired";
+        /// The caller asked for it.
+        Requested = 2, "requested";
+    }
+}
+
+/// The state of a memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Status {
+    /// In use: what recall sees by default.
+    Active,
+    /// Suspected, waiting for evidence.
+    Candidate,
+    /// Replaced, and kept for history.
+    Superseded {
+        /// The memory that replaced it; `None` once that one was forgotten.
+        by: Option<MemoryId>,
+        /// Why.
+        reason: SupersedeReason,
+    },
+    /// Gone cold, and kept.
+    Archived {
+        /// Since when.
+        since: Timestamp,
+        /// Why.
+        reason: ArchiveReason,
+    },
+}
+
+impl Status {
+    /// The state without its particulars.
+    pub const fn kind(&self) -> StatusKind {
+        match self {
+            Self::Active => StatusKind::Active,
+            Self::Candidate => StatusKind::Candidate,
+            Self::Superseded { .. } => StatusKind::Superseded,
+            Self::Archived { .. } => StatusKind::Archived,
+        }
+    }
+}
