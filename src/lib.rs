@@ -1,6 +1,7 @@
 //! Embedded long-term memory for AI agents.
 #![deny(unsafe_code)]
 
+mod codec;
 mod error;
 pub mod memory;
 

@@ -1,4 +1,4 @@
-use crate::memory::status::named_enum;
+use crate::memory::named::named_enum;
 
 named_enum! {
     /// What sort of thing is remembered.

@@ -1,4 +1,4 @@
-use crate::memory::status::named_enum;
+use crate::memory::named::named_enum;
 
 named_enum! {
     /// How private a memory is, from least to most. A recall names the highest level it may see.

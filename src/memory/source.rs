@@ -1,8 +1,8 @@
 use crate::error::{Error, Result};
 use crate::memory::Timestamp;
 use crate::memory::limits::NAME_BYTES_MAX;
+use crate::memory::named::named_enum;
 use crate::memory::record::check_name;
-use crate::memory::status::named_enum;
 
 named_enum! {
     /// How far the origin of a memory is trusted.
