@@ -2,8 +2,7 @@
 
 use crate::codec::bytes::{Reader, Writer};
 use crate::error::Result;
-use crate::memory::Timestamp;
-use crate::memory::status::named_enum;
+use crate::memory::{Timestamp, Verb};
 
 const VERSION: u8 = 1;
 
