@@ -3,8 +3,10 @@
 //! ```text
 //! page 0        header, copy A
 //! page 1        header, copy B
-//! page 2 + 2i   slots 16 i .. 16 i + 15, copy A, 256 bytes each
-//! page 3 + 2i   the same slots, copy B
+//! page 2        intents: what was begun in each shard, 64 bytes each
+//! page 3        zeros
+//! page 4 + 2i   slots 16 i .. 16 i + 15, copy A, 256 bytes each
+//! page 5 + 2i   the same slots, copy B
 //! ```
 
 use crate::codec::bytes::{Reader, Writer};
@@ -16,7 +18,10 @@ const MAGIC: &[u8; 8] = b"MNEMIC\0K";
 pub(crate) const PAGE_BYTES: u64 = 4096;
 /// Bytes of one copy of a slot.
 pub(crate) const SLOT_BYTES: usize = 256;
-const SLOTS_PER_PAGE: u32 = PAGE_BYTES as u32 / SLOT_BYTES as u32;
+/// The first page of slots.
+const SLOT_PAGE: u64 = 4;
+/// Slots of a page.
+pub(crate) const SLOTS_PER_PAGE: u32 = PAGE_BYTES as u32 / SLOT_BYTES as u32;
 /// Bytes of a wrapped key: nonce, key, tag.
 pub(crate) const WRAPPED_BYTES: usize = 24 + 32 + 16;
 
@@ -157,6 +162,38 @@ impl Slot {
     }
 }
 
+/// Bytes of one intent.
+pub(crate) const INTENT_BYTES: usize = 64;
+
+/// Where the intent of a shard lies in the file.
+pub(crate) fn intent_offset(shard: u32) -> u64 {
+    2 * PAGE_BYTES + u64::from(shard) * INTENT_BYTES as u64
+}
+
+/// A forgetting that was begun: what an open has to finish or to undo, whether or not the user is ever asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Intent {
+    pub(crate) user: UserHash,
+}
+
+impl Intent {
+    /// The intent without its tag.
+    pub(crate) fn encode(self) -> Vec<u8> {
+        let mut out = Writer::with_capacity(INTENT_BYTES);
+        out.u8(1).raw(&self.user.0);
+        out.finish()
+    }
+
+    /// Reads an intent and its tag; `None` where there is none.
+    pub(crate) fn decode(bytes: &[u8]) -> Option<(Self, [u8; 32])> {
+        let mut input = Reader::new(bytes, "KEYRING intent");
+        let begun = input.u8().ok()? == 1;
+        let intent = Self { user: UserHash(input.array().ok()?) };
+        let tag = input.array().ok()?;
+        begun.then_some((intent, tag))
+    }
+}
+
 /// Which of the two copies of a slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Copy {
@@ -168,19 +205,19 @@ pub(crate) enum Copy {
 
 /// Where a copy of a slot lies in the file.
 pub(crate) fn slot_offset(slot: u32, copy: Copy) -> u64 {
-    let page = 2 + 2 * u64::from(slot / SLOTS_PER_PAGE) + u64::from(copy == Copy::B);
+    let page = SLOT_PAGE + 2 * u64::from(slot / SLOTS_PER_PAGE) + u64::from(copy == Copy::B);
     page * PAGE_BYTES + u64::from(slot % SLOTS_PER_PAGE) * SLOT_BYTES as u64
 }
 
 /// How many slots a file of this length has room for.
 pub(crate) fn slots_in(len: u64) -> u32 {
-    let pairs = (len / PAGE_BYTES).saturating_sub(2) / 2;
+    let pairs = (len / PAGE_BYTES).saturating_sub(SLOT_PAGE) / 2;
     u32::try_from(pairs).unwrap_or(u32::MAX).saturating_mul(SLOTS_PER_PAGE)
 }
 
 /// The length of a file with room for so many slots.
 pub(crate) fn len_for(slots: u32) -> u64 {
-    (2 + 2 * u64::from(slots.div_ceil(SLOTS_PER_PAGE))) * PAGE_BYTES
+    (SLOT_PAGE + 2 * u64::from(slots.div_ceil(SLOTS_PER_PAGE))) * PAGE_BYTES
 }
 
 #[cfg(test)]
@@ -194,7 +231,7 @@ mod tests {
             let (a, b) = (slot_offset(slot, Copy::A), slot_offset(slot, Copy::B));
             assert_ne!(a / PAGE_BYTES, b / PAGE_BYTES);
             assert!(seen.insert(a) && seen.insert(b));
-            assert!(a >= 2 * PAGE_BYTES && b + SLOT_BYTES as u64 <= len_for(slot + 1));
+            assert!(a >= SLOT_PAGE * PAGE_BYTES && b + SLOT_BYTES as u64 <= len_for(slot + 1));
             assert!(slots_in(len_for(slot + 1)) > slot);
         }
     }
