@@ -4,5 +4,9 @@
 mod codec;
 mod error;
 pub mod memory;
+#[cfg(not(feature = "testing"))]
+mod world;
+#[cfg(feature = "testing")]
+pub mod world;
 
 pub use error::{Error, ErrorKind, Result};
