@@ -4,6 +4,7 @@
 mod codec;
 mod error;
 pub mod memory;
+mod seal;
 #[cfg(not(feature = "testing"))]
 mod world;
 #[cfg(feature = "testing")]

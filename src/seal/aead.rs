@@ -45,7 +45,9 @@ impl Suite {
     ) -> Result<()> {
         let text = (&mut buffer[start..]).into();
         let tag: [u8; TAG_BYTES] = match self {
-            Self::Aes256Gcm => gcm(key, nonce).encrypt_inout_detached(&[0; 12].into(), associated, text).map(Into::into),
+            Self::Aes256Gcm => {
+                gcm(key, nonce).encrypt_inout_detached(&[0; 12].into(), associated, text).map(Into::into)
+            }
             Self::XChaCha20Poly1305 => XChaCha20Poly1305::new(key.bytes().into())
                 .encrypt_inout_detached(nonce.into(), associated, text)
                 .map(Into::into),
@@ -68,8 +70,12 @@ impl Suite {
         let buffer = text.as_mut_slice().into();
         match self {
             Self::Aes256Gcm => gcm(key, nonce).decrypt_inout_detached(&[0; 12].into(), associated, buffer, tag.into()),
-            Self::XChaCha20Poly1305 => XChaCha20Poly1305::new(key.bytes().into())
-                .decrypt_inout_detached(nonce.into(), associated, buffer, tag.into()),
+            Self::XChaCha20Poly1305 => XChaCha20Poly1305::new(key.bytes().into()).decrypt_inout_detached(
+                nonce.into(),
+                associated,
+                buffer,
+                tag.into(),
+            ),
         }
         .ok()?;
         Some(text)

@@ -1,5 +1,5 @@
-use crate::codec::frame::Frame;
 use crate::codec::Table;
+use crate::codec::frame::Frame;
 use crate::seal::Key;
 
 /// The key of a user's digests; it outlives the user key, which changes with every forgotten memory.

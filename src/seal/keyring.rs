@@ -6,13 +6,15 @@ use std::path::{Path, PathBuf};
 
 use parking_lot::Mutex;
 
-use crate::codec::keyring::{self, Copy, Header, Intent, Slot, SlotState, Wrapped, INTENT_BYTES, PAGE_BYTES, SLOT_BYTES, SLOTS_PER_PAGE};
 use crate::codec::UserHash;
+use crate::codec::keyring::{
+    self, Copy, Header, INTENT_BYTES, Intent, PAGE_BYTES, SLOT_BYTES, SLOTS_PER_PAGE, Slot, SlotState, Wrapped,
+};
 use crate::error::{Error, Result};
 use crate::memory::{Timestamp, UserId};
 use crate::seal::key::same_tag;
 use crate::seal::{DigestKey, Key, Suite};
-use crate::world::{file_error, retry_interrupted, File, World};
+use crate::world::{File, World, file_error, retry_interrupted};
 
 pub(crate) use resolve::Standing;
 

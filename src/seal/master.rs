@@ -7,7 +7,7 @@ use argon2::{Algorithm, Argon2, Params, Version};
 use crate::codec::keyring::MasterKind;
 use crate::error::{Error, Result};
 use crate::seal::Key;
-use crate::world::{file_error, read_to_vec, OpenMode, World};
+use crate::world::{OpenMode, World, file_error, read_to_vec};
 
 /// The name of the local key file in the store's directory.
 const LOCAL_FILE: &str = "MASTERKEY";
@@ -58,8 +58,7 @@ impl MasterKey {
             Origin::Passphrase(passphrase) => {
                 let mut salt = [0; 16];
                 world.fill(&mut salt)?;
-                let kind =
-                    MasterKind::Passphrase { salt, memory_kib: ARGON2.0, passes: ARGON2.1, lanes: ARGON2.2 };
+                let kind = MasterKind::Passphrase { salt, memory_kib: ARGON2.0, passes: ARGON2.1, lanes: ARGON2.2 };
                 Ok((kind, stretch(passphrase, &salt, ARGON2)?))
             }
             Origin::Callback(fetch) => Ok((MasterKind::Callback, call(fetch)?)),
@@ -113,19 +112,19 @@ fn call(fetch: &Callback) -> Result<Key> {
 
 fn create_local(world: &World, store: &Path) -> Result<Key> {
     let (path, key) = (store.join(LOCAL_FILE), Key::random(world)?);
-    let failed = |error| file_error(&path, "write", error);
+    let failed = |error| file_error("write", &path, error);
     let file = world.fs().open(&path, OpenMode::CreateNewPrivate).map_err(failed)?;
     file.write_at(0, key.bytes()).and_then(|()| file.sync_all()).map_err(failed)?;
-    world.fs().sync_dir(store).map_err(|error| file_error(store, "sync", error))?;
+    world.fs().sync_dir(store).map_err(|error| file_error("sync", store, error))?;
     Ok(key)
 }
 
 fn read_local(world: &World, store: &Path) -> Result<Key> {
     let path = store.join(LOCAL_FILE);
-    if !world.fs().exists(&path).map_err(|error| file_error(&path, "read", error))? {
-        return Err(Error::denied(format!("master key: {} is missing", path.display())));
-    }
-    let bytes = zeroize::Zeroizing::new(read_to_vec(world.fs(), &path, 64)?);
+    let Some(bytes) = read_to_vec(world.fs(), &path, 64)? else {
+        return Err(Error::denied("master key: the local key file MASTERKEY is missing"));
+    };
+    let bytes = zeroize::Zeroizing::new(bytes);
     let bytes = bytes.as_slice().try_into();
-    bytes.map(Key::new).map_err(|_| Error::denied(format!("master key: {} is not 32 bytes", path.display())))
+    bytes.map(Key::new).map_err(|_| Error::denied("master key: the local key file MASTERKEY is not 32 bytes long"))
 }

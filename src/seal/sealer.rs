@@ -1,5 +1,5 @@
 use crate::codec::frame::{self, Frame, NONCE_BYTES};
-use crate::codec::{Table, UserHash, FORMAT};
+use crate::codec::{FORMAT, Table, UserHash};
 use crate::error::{Error, Result};
 use crate::seal::{Key, Suite};
 
@@ -40,8 +40,7 @@ impl Sealer {
         nonce: [u8; NONCE_BYTES],
         plain: &[u8],
     ) -> Result<Vec<u8>> {
-        let mut out =
-            frame::header(place.table, place.key, version, &nonce, plain.len() + frame::TAG_BYTES).finish();
+        let mut out = frame::header(place.table, place.key, version, &nonce, plain.len() + frame::TAG_BYTES).finish();
         let start = out.len();
         out.reserve(plain.len() + frame::TAG_BYTES);
         out.extend_from_slice(plain);

@@ -4,12 +4,12 @@ use std::path::Path;
 
 use parking_lot::Mutex;
 
-use super::{find_next_slot, Keyring, NAME};
+use super::{Keyring, NAME, find_next_slot};
 use crate::codec::keyring::{self, Header, MasterKind, PAGE_BYTES};
 use crate::error::{Error, Result};
 use crate::seal::key::same_tag;
 use crate::seal::{Key, MasterKey, Suite};
-use crate::world::{file_error, retry_interrupted, File, OpenMode, World};
+use crate::world::{File, OpenMode, World, file_error, retry_interrupted};
 
 impl Keyring {
     /// Makes the keyring of a new store, durably.
@@ -27,7 +27,15 @@ impl Keyring {
         let failed = |error| file_error("create", &path, error);
         let file = retry_interrupted(|| world.fs().open(&path, OpenMode::CreateNewPrivate)).map_err(failed)?;
         retry_interrupted(|| file.set_len(keyring::len_for(0))).map_err(failed)?;
-        let keyring = Self { path: path.clone(), file, header: Mutex::new(header), suite, root, secret, next_slot: Mutex::new(0) };
+        let keyring = Self {
+            path: path.clone(),
+            file,
+            header: Mutex::new(header),
+            suite,
+            root,
+            secret,
+            next_slot: Mutex::new(0),
+        };
         keyring.write_header()?;
         retry_interrupted(|| world.fs().sync_dir(store)).map_err(|error| file_error("sync", store, error))?;
         Ok(keyring)

@@ -1,9 +1,9 @@
 //! What two copies of a slot and a row of table `users` say together, whatever a crash left half done.
 
 use super::SlotCopies;
+use crate::codec::UserHash;
 use crate::codec::head::SlotRef;
 use crate::codec::keyring::{Copy, Slot, SlotState};
-use crate::codec::UserHash;
 use crate::error::{Error, Result};
 
 /// The standing of a user, and what is left to do about it.
@@ -32,7 +32,8 @@ pub(crate) fn resolve(user: UserHash, row: &SlotRef, copies: SlotCopies) -> Resu
         return Err(Error::corrupt(format!("KEYRING: the slot of {user} holds another user")));
     }
     let newest = written.iter().map(|(_, slot)| slot.generation).max();
-    let newest = newest.ok_or_else(|| Error::corrupt(format!("KEYRING: both copies of the slot of {user} are damaged")))?;
+    let newest =
+        newest.ok_or_else(|| Error::corrupt(format!("KEYRING: both copies of the slot of {user} are damaged")))?;
     let erased = written.iter().find(|(_, slot)| slot.generation == newest && slot.state == SlotState::Erased);
     match (row.erased, erased) {
         (true, None) if newest <= row.generation => {

@@ -2,10 +2,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::*;
+use crate::ErrorKind;
 use crate::codec::head::SlotRef;
 use crate::seal::MasterKey;
 use crate::world::testing::TestWorld;
-use crate::ErrorKind;
 
 const STORE: [u8; 16] = [9; 16];
 
@@ -68,9 +68,8 @@ fn the_epoch_of_the_rows_decides_between_two_copies() {
     let user = UserHash([3; 16]);
     let keys = UserKeys::random(&world).unwrap();
     let slot = |generation, epoch| keyring.live_slot(&world, SlotOwner { user, generation, epoch }, &keys).ok();
-    let erased = |generation| {
-        Some(Keyring::erased_slot(SlotOwner { user, generation, epoch: 0 }, Timestamp::from_micros(1)))
-    };
+    let erased =
+        |generation| Some(Keyring::erased_slot(SlotOwner { user, generation, epoch: 0 }, Timestamp::from_micros(1)));
     let row = |generation, epoch, erased| SlotRef { slot: 0, generation, epoch, erased };
     let resolve = |row: SlotRef, a, b| resolve::resolve(user, &row, SlotCopies { a, b });
     let repair = |standing| match standing {
