@@ -1,8 +1,10 @@
 //! Embedded long-term memory for AI agents.
 #![deny(unsafe_code)]
 
+mod codec;
 mod error;
 pub mod memory;
+mod seal;
 #[cfg(not(feature = "testing"))]
 mod world;
 #[cfg(feature = "testing")]

@@ -1,1 +1,33 @@
-//! The vocabulary.
+//! The vocabulary: what a memory is, who owns it, how it is classed, and every limit.
+
+mod id;
+mod kind;
+pub mod limits;
+mod metadata;
+mod named;
+mod new_memory;
+mod record;
+mod sensitivity;
+mod slot;
+mod source;
+mod space;
+mod status;
+mod time;
+mod user_id;
+mod vector;
+mod verb;
+
+pub use id::MemoryId;
+pub use kind::{Evidence, Kind};
+pub use metadata::{MetaValue, Metadata};
+pub use new_memory::NewMemory;
+pub use record::Memory;
+pub use sensitivity::{Sensitivity, Visibility};
+pub use slot::{Cardinality, Slot};
+pub use source::{Source, Trust, Turn};
+pub use space::{Calibration, Space};
+pub use status::{ArchiveReason, Status, StatusKind, SupersedeReason};
+pub use time::Timestamp;
+pub use user_id::UserId;
+pub use vector::Vector;
+pub use verb::Verb;

@@ -1,0 +1,145 @@
+//! The value of table `users`: in clear where the keys are, sealed what is known of the user.
+
+use crate::codec::bytes::{Reader, Writer};
+use crate::error::{Error, Result};
+use crate::memory::UserId;
+
+const VERSION: u8 = 1;
+
+/// The clear part: which slot of the keyring holds the keys of the user, and of which life and epoch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct SlotRef {
+    pub(crate) slot: u32,
+    pub(crate) generation: u32,
+    pub(crate) epoch: u64,
+    /// The user of this generation was forgotten; nothing sealed follows.
+    pub(crate) erased: bool,
+}
+
+impl SlotRef {
+    pub(crate) fn encode(&self, sealed: &[u8]) -> Vec<u8> {
+        let mut out = Writer::with_capacity(22 + sealed.len());
+        out.u8(VERSION).u8(u8::from(self.erased)).u32(self.slot).u32(self.generation).u64(self.epoch).block(sealed);
+        out.finish()
+    }
+
+    /// The clear part and the sealed head behind it.
+    pub(crate) fn decode(bytes: &[u8]) -> Result<(Self, &[u8])> {
+        let mut input = Reader::new(bytes, "users");
+        let (version, erased) = (input.u8()?, input.u8()?);
+        let (slot, generation, epoch) = (input.u32()?, input.u32()?, input.u64()?);
+        let sealed = input.block()?;
+        input.end()?;
+        if version != VERSION || erased > 1 || (erased == 1) != sealed.is_empty() {
+            return Err(input.corrupt());
+        }
+        Ok((Self { slot, generation, epoch, erased: erased == 1 }, sealed))
+    }
+}
+
+/// Count and sum mod 2^256 of the keyed hashes of a set of values: what is missing, extra or stale changes it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Digest {
+    pub(crate) count: u64,
+    sum: [u64; 4],
+}
+
+impl Digest {
+    pub(crate) fn add(&mut self, term: &[u8; 32]) {
+        self.count = self.count.wrapping_add(1);
+        let mut carry = false;
+        for (limb, part) in self.sum.iter_mut().zip(limbs(term)) {
+            let (sum, over) = limb.overflowing_add(part);
+            let (sum, again) = sum.overflowing_add(u64::from(carry));
+            (*limb, carry) = (sum, over | again);
+        }
+    }
+
+    pub(crate) fn subtract(&mut self, term: &[u8; 32]) {
+        self.count = self.count.wrapping_sub(1);
+        let mut borrow = false;
+        for (limb, part) in self.sum.iter_mut().zip(limbs(term)) {
+            let (sum, under) = limb.overflowing_sub(part);
+            let (sum, again) = sum.overflowing_sub(u64::from(borrow));
+            (*limb, borrow) = (sum, under | again);
+        }
+    }
+}
+
+fn limbs(term: &[u8; 32]) -> impl Iterator<Item = u64> {
+    term.chunks_exact(8).map(|b| u64::from_le_bytes([b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7]]))
+}
+
+/// The sealed part.
+#[derive(Debug, Clone)]
+pub(crate) struct UserFacts {
+    pub(crate) user_id: UserId,
+    /// The number of the next row.
+    pub(crate) next_row: u32,
+    /// The number of the next log entry.
+    pub(crate) next_log: u64,
+    /// Memories that live.
+    pub(crate) live: u32,
+    /// Log entries that hold images of rows.
+    pub(crate) log_images: u64,
+    /// Records that name others: derived from, superseding, superseded.
+    pub(crate) linked: u32,
+    /// Nothing new is remembered while set.
+    pub(crate) paused: bool,
+    pub(crate) digests: [Digest; 2],
+}
+
+impl UserFacts {
+    pub(crate) fn new(user_id: UserId) -> Self {
+        let digests = [Digest::default(); 2];
+        Self { user_id, next_row: 0, next_log: 0, live: 0, log_images: 0, linked: 0, paused: false, digests }
+    }
+
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        let mut out = Writer::with_capacity(128 + self.user_id.as_str().len());
+        out.u8(VERSION).block(self.user_id.as_str().as_bytes());
+        out.u32(self.next_row).u64(self.next_log).u32(self.live).u64(self.log_images).u32(self.linked);
+        out.u8(u8::from(self.paused));
+        for digest in &self.digests {
+            out.u64(digest.count);
+            digest.sum.iter().for_each(|limb| _ = out.u64(*limb));
+        }
+        out.finish()
+    }
+
+    pub(crate) fn decode(bytes: &[u8]) -> Result<Self> {
+        let mut input = Reader::new(bytes, "users");
+        if input.u8()? != VERSION {
+            return Err(input.corrupt());
+        }
+        let user_id = UserId::new(&input.text()?).map_err(|_| Error::corrupt("users: malformed user id"))?;
+        let mut facts = Self::new(user_id);
+        (facts.next_row, facts.next_log) = (input.u32()?, input.u64()?);
+        (facts.live, facts.log_images, facts.linked) = (input.u32()?, input.u64()?, input.u32()?);
+        facts.paused = input.u8()? != 0;
+        for digest in &mut facts.digests {
+            digest.count = input.u64()?;
+            for limb in &mut digest.sum {
+                *limb = input.u64()?;
+            }
+        }
+        input.end()?;
+        Ok(facts)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_digest_forgets_order_and_undoes() {
+        let terms: Vec<[u8; 32]> = (0..9u8).map(|i| [i.wrapping_mul(83) ^ 0xf0; 32]).collect();
+        let (mut forward, mut backward) = (Digest::default(), Digest::default());
+        terms.iter().for_each(|term| forward.add(term));
+        terms.iter().rev().for_each(|term| backward.add(term));
+        assert_eq!(forward, backward);
+        terms.iter().for_each(|term| forward.subtract(term));
+        assert_eq!(forward, Digest::default());
+    }
+}

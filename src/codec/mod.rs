@@ -1,0 +1,17 @@
+//! Bytes to types and back: pure, versioned, and safe on any input.
+
+pub(crate) mod bytes;
+pub(crate) mod frame;
+pub(crate) mod head;
+pub(crate) mod keyring;
+pub(crate) mod log_entry;
+pub(crate) mod manifest;
+pub(crate) mod record;
+pub(crate) mod table;
+pub(crate) mod vector;
+
+pub(crate) use table::{Table, UserHash};
+
+/// The format of every file that this build writes. Format 0 is a development format: only the same
+/// development version opens it.
+pub(crate) const FORMAT: u8 = 0;

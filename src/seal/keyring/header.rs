@@ -1,0 +1,147 @@
+//! Creation, opening and closing of the KEYRING.
+
+use std::path::Path;
+
+use parking_lot::Mutex;
+
+use super::{Keyring, NAME, find_next_slot};
+use crate::codec::keyring::{self, Header, MasterKind, PAGE_BYTES};
+use crate::error::{Error, Result};
+use crate::seal::key::same_tag;
+use crate::seal::{Key, MasterKey, Suite};
+use crate::world::{File, OpenMode, World, file_error, retry_interrupted};
+
+impl Keyring {
+    /// Makes the keyring of a new store, durably.
+    pub(crate) fn create(
+        world: &World,
+        store: &Path,
+        store_id: [u8; 16],
+        suite: Suite,
+        master: &MasterKey,
+    ) -> Result<Self> {
+        let (kind, master) = master.create(world, store)?;
+        let (root, secret) = (Key::random(world)?, Key::random(world)?);
+        let header = new_header(world, suite, store_id, kind, &master, (&root, &secret))?;
+        let path = store.join(NAME);
+        let failed = |error| file_error("create", &path, error);
+        let file = retry_interrupted(|| world.fs().open(&path, OpenMode::CreateNewPrivate)).map_err(failed)?;
+        retry_interrupted(|| file.set_len(keyring::len_for(0))).map_err(failed)?;
+        let keyring = Self {
+            path: path.clone(),
+            file,
+            header: Mutex::new(header),
+            suite,
+            root,
+            secret,
+            next_slot: Mutex::new(0),
+        };
+        keyring.write_header()?;
+        retry_interrupted(|| world.fs().sync_dir(store)).map_err(|error| file_error("sync", store, error))?;
+        Ok(keyring)
+    }
+
+    /// Opens the keyring of a store with its master key.
+    ///
+    /// # Errors
+    ///
+    /// `Denied`: the key is not the one. `Corrupt`: both copies of the header are damaged.
+    pub(crate) fn open(world: &World, store: &Path, store_id: [u8; 16], master: &MasterKey) -> Result<Self> {
+        let path = store.join(NAME);
+        let file = retry_interrupted(|| world.fs().open(&path, OpenMode::ReadWrite));
+        let file = file.map_err(|error| match error.kind() {
+            std::io::ErrorKind::NotFound => Error::corrupt("KEYRING: missing"),
+            _ => file_error("open", &path, error),
+        })?;
+        let header = read_header(file.as_ref(), &path)?;
+        if header.store_id != store_id {
+            return Err(Error::corrupt("KEYRING: of another store"));
+        }
+        let suite = Suite::from_code(header.suite)?;
+        let master = master.obtain(world, store, &header.master)?;
+        if !same_tag(&check_of(&master, &store_id), &header.check) {
+            return Err(Error::denied("master key: not the key of this store"));
+        }
+        let wrap = master.derive(WRAP);
+        let root = suite.unwrap(&wrap, ROOT, &header.root_key).ok_or_else(damaged)?;
+        let secret = suite.unwrap(&wrap, SECRET, &header.store_secret).ok_or_else(damaged)?;
+        let next_slot = Mutex::new(find_next_slot(file.as_ref(), &path)?);
+        Ok(Self { path, file, header: Mutex::new(header), suite, root, secret, next_slot })
+    }
+
+    pub(crate) fn suite(&self) -> Suite {
+        self.suite
+    }
+
+    /// `last_seq` of each shard at the last clean close; empty before the first.
+    pub(crate) fn clean_sequences(&self) -> Vec<u64> {
+        self.header.lock().clean.clone()
+    }
+
+    /// Notes a clean close, durably.
+    pub(crate) fn set_clean_sequences(&self, clean: Vec<u64>) -> Result<()> {
+        self.header.lock().clean = clean;
+        self.write_header()
+    }
+
+    /// Writes both copies of the header, one after the other, so that one is whole at any time.
+    fn write_header(&self) -> Result<()> {
+        let page = self.header.lock().encode()?;
+        for copy in 0..2 {
+            self.io("write", |file| file.write_at(copy * PAGE_BYTES, &page))?;
+            self.sync()?;
+        }
+        Ok(())
+    }
+}
+
+const WRAP: &str = "mnemic master wrap";
+const ROOT: &[u8] = b"root key";
+const SECRET: &[u8] = b"store secret";
+
+fn check_of(master: &Key, store_id: &[u8; 16]) -> [u8; 32] {
+    master.derive("mnemic master check").mac(&[store_id])
+}
+
+fn damaged() -> Error {
+    Error::corrupt("KEYRING header: damaged root key")
+}
+
+fn new_header(
+    world: &World,
+    suite: Suite,
+    store_id: [u8; 16],
+    kind: MasterKind,
+    master: &Key,
+    (root, secret): (&Key, &Key),
+) -> Result<Header> {
+    let mut nonces = [[0; 24]; 2];
+    nonces.iter_mut().try_for_each(|nonce| world.fill(nonce))?;
+    let wrap = master.derive(WRAP);
+    Ok(Header {
+        suite: suite.code(),
+        store_id,
+        master: kind,
+        check: check_of(master, &store_id),
+        root_key: suite.wrap(&wrap, nonces[0], ROOT, root)?,
+        store_secret: suite.wrap(&wrap, nonces[1], SECRET, secret)?,
+        clean: Vec::new(),
+    })
+}
+
+/// The first copy that is whole; where both are and differ, a write was cut between them, and the first is newer.
+fn read_header(file: &dyn File, path: &Path) -> Result<Header> {
+    let mut page = vec![0; PAGE_BYTES as usize];
+    let mut answer = Err(Error::corrupt("KEYRING: too short"));
+    for copy in 0..2 {
+        match retry_interrupted(|| file.read_at(copy * PAGE_BYTES, &mut page)) {
+            Ok(()) => answer = Header::decode(&page),
+            Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => continue,
+            Err(error) => return Err(file_error("read", path, error)),
+        }
+        if answer.is_ok() {
+            break;
+        }
+    }
+    answer
+}

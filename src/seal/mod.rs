@@ -1,0 +1,20 @@
+//! Keys, the keyring, and the sealing of every stored value.
+//!
+//! Master key -> root key and store secret -> user key and tombstone key -> chunk keys -> values. To forget is to
+//! overwrite a key in the KEYRING; everything sealed under it is noise from then on.
+
+mod aead;
+mod digest;
+mod key;
+mod keyring;
+mod master;
+mod nonces;
+mod sealer;
+
+pub(crate) use aead::Suite;
+pub(crate) use digest::DigestKey;
+pub(crate) use key::Key;
+pub(crate) use keyring::{Keyring, UserKeys};
+pub use master::MasterKey;
+pub(crate) use nonces::Nonces;
+pub(crate) use sealer::{Opened, Place, Sealer};
