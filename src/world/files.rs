@@ -1,5 +1,6 @@
 //! Whole small files on top of [`FileSystem`].
 
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -23,14 +24,17 @@ pub fn retry_interrupted<T>(mut call: impl FnMut() -> io::Result<T>) -> io::Resu
 
 /// The crate's error for a failed call on `path`. Only the file's name is told, not where it lies.
 pub fn file_error(doing: &str, path: &Path, cause: io::Error) -> Error {
-    let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
-    let message = format!("cannot {doing} {name}");
+    let message = format!("cannot {doing} {}", name_of(path));
     let error = match cause.kind() {
         io::ErrorKind::PermissionDenied => Error::denied(message),
         io::ErrorKind::WouldBlock => Error::busy(message),
         _ => Error::io(message),
     };
     error.with_source(cause)
+}
+
+fn name_of(path: &Path) -> Cow<'_, str> {
+    path.file_name().unwrap_or(path.as_os_str()).to_string_lossy()
 }
 
 /// Reads a whole file of at most `cap` bytes; `None` where there is no such file.
@@ -46,15 +50,14 @@ pub fn read_to_vec(fs: &dyn FileSystem, path: &Path, cap: usize) -> Result<Optio
         Err(cause) => return Err(file_error("open", path, cause)),
     };
     let len = retry_interrupted(|| file.len()).map_err(|cause| file_error("read", path, cause))?;
-    let Some(len) = usize::try_from(len).ok().filter(|len| *len <= cap) else {
-        let cause = io::Error::other(format!("{len} bytes, where at most {cap} are written"));
-        return Err(Error::corrupt("a file is too long").with_source(file_error("read", path, cause)));
-    };
-    let mut bytes = vec![0; len];
+    if len > cap as u64 {
+        return Err(Error::corrupt(format!("{} has {len} bytes, at most {cap} are possible", name_of(path))));
+    }
+    let mut bytes = vec![0; len as usize];
     match retry_interrupted(|| file.read_at(0, &mut bytes)) {
         Ok(()) => Ok(Some(bytes)),
         Err(cause) if cause.kind() == io::ErrorKind::UnexpectedEof => {
-            Err(Error::corrupt("a file shrank while it was read").with_source(file_error("read", path, cause)))
+            Err(Error::corrupt(format!("{} shrank while it was read", name_of(path))).with_source(cause))
         }
         Err(cause) => Err(file_error("read", path, cause)),
     }
@@ -71,10 +74,15 @@ pub fn read_to_vec(fs: &dyn FileSystem, path: &Path, cap: usize) -> Result<Optio
 /// outlives a power cut is unknown.
 pub fn write_new_durable(fs: &dyn FileSystem, path: &Path, bytes: &[u8]) -> Result<()> {
     let temporary = temporary_name(path);
-    let written = write_temporary(fs, &temporary, bytes)
-        .and_then(|()| retry_interrupted(|| fs.rename(&temporary, path)))
-        .and_then(|()| retry_interrupted(|| fs.sync_dir(parent(path))));
-    written.map_err(|cause| file_error("write", path, cause))
+    let renamed =
+        write_temporary(fs, &temporary, bytes).and_then(|()| retry_interrupted(|| fs.rename(&temporary, path)));
+    if renamed.is_err() {
+        // A full disk should not stay fuller than it was; if this fails too, the next call replaces it.
+        fs.remove_file(&temporary).ok();
+    }
+    renamed
+        .and_then(|()| retry_interrupted(|| fs.sync_dir(parent(path))))
+        .map_err(|cause| file_error("write", path, cause))
 }
 
 fn write_temporary(fs: &dyn FileSystem, temporary: &Path, bytes: &[u8]) -> io::Result<()> {

@@ -19,7 +19,7 @@ pub mod testing;
 mod thread;
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 pub use clock::{Clock, SystemClock};
 pub use files::{file_error, is_same_file, read_to_vec, retry_interrupted, write_new_durable};

@@ -61,3 +61,26 @@ fn errors_name_the_file_without_its_directory() {
     assert_eq!(error.to_string(), "cannot read KEYRING");
     assert_eq!(error.kind(), ErrorKind::Denied);
 }
+
+#[test]
+fn a_replace_without_syncs_is_caught() {
+    let fs = RecordingFs::new();
+    write_new_durable(&fs, Path::new(NAME), b"old").unwrap();
+    let before = fs.op_count();
+    let file = fs.open(Path::new("careless"), OpenMode::CreateNew).unwrap();
+    file.write_at(0, b"new").unwrap();
+    fs.rename(Path::new("careless"), Path::new(NAME)).unwrap();
+    fs.sync_dir(Path::new("")).unwrap();
+    let torn = (before..=fs.op_count())
+        .flat_map(|op| CrashChoice::mix(op as u64, 8).map(move |choice| (op, choice)))
+        .filter(|(op, choice)| read(&fs.crash_image(*op, *choice)).is_none_or(|bytes| bytes.is_empty()));
+    assert!(torn.count() > 0);
+}
+
+#[test]
+fn a_failed_write_leaves_no_temporary() {
+    let fs = RecordingFs::new();
+    fs.set_capacity(Some(4096));
+    assert_eq!(write_new_durable(&fs, Path::new(NAME), &[1; 5000]).unwrap_err().kind(), ErrorKind::Io);
+    assert!(fs.list(Path::new("")).unwrap().is_empty());
+}
