@@ -5,6 +5,7 @@ mod codec;
 mod error;
 pub mod memory;
 mod seal;
+mod storage;
 #[cfg(not(feature = "testing"))]
 mod world;
 #[cfg(feature = "testing")]

@@ -1,0 +1,175 @@
+mod creation;
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use parking_lot::Mutex;
+
+use crate::codec::manifest::{self, Manifest};
+use crate::error::{Error, Result};
+use crate::memory::Space;
+use crate::seal::{Keyring, MasterKey};
+use crate::storage::{Shard, reserve};
+use crate::world::{File, World, file_error, read_to_vec, retry_interrupted, write_new_durable};
+
+const MANIFEST: &str = "MANIFEST";
+const CREATING: &str = "CREATING";
+const LOCK: &str = "LOCK";
+const SHARDS: &str = "shards";
+const SNAPSHOTS: &str = "snapshots";
+
+/// How to open a store.
+#[derive(Debug, Clone)]
+pub(crate) struct Setup {
+    pub(crate) master: MasterKey,
+    /// Shards of a new store; `None` takes what is there, or the default.
+    pub(crate) shards: Option<u32>,
+    /// Whether a missing store is made.
+    pub(crate) create: bool,
+    pub(crate) reserve_bytes: u64,
+}
+
+/// The directory of an open store, held by its lock.
+pub(crate) struct Directory {
+    path: PathBuf,
+    world: World,
+    manifest: Mutex<Manifest>,
+    reserve_bytes: u64,
+    process_id: u32,
+    lock: Box<dyn File>,
+}
+
+/// Everything of a store that lies in its directory.
+pub(crate) struct Opened {
+    pub(crate) directory: Directory,
+    pub(crate) keyring: Keyring,
+    pub(crate) shards: Vec<Result<Shard>>,
+}
+
+impl Directory {
+    /// Opens the store in `path`, or makes one.
+    ///
+    /// # Errors
+    ///
+    /// `Busy`: another handle holds it. `NotFound`: there is none and none is to be made. `Invalid`: the directory
+    /// holds something else, or the number of shards differs. `Denied`, `Corrupt`, `Unsupported`, `Io`.
+    pub(crate) fn open(world: &World, path: &Path, setup: &Setup) -> Result<Opened> {
+        let found = creation::look(world, path)?;
+        if found == creation::Found::Nothing && !setup.create {
+            return Err(Error::not_found(format!("no store in {}", path.display())));
+        }
+        retry_interrupted(|| world.fs().create_dir_all(path)).map_err(|error| file_error("create", path, error))?;
+        let lock = take_lock(world, path)?;
+        let keyring = match creation::look(world, path)? {
+            creation::Found::Store => None,
+            _ => Some(creation::create(world, path, setup)?),
+        };
+        creation::remove_strays(world, path)?;
+        let manifest = read_manifest(world, path)?;
+        if let Some(shards) = setup.shards.filter(|shards| *shards != manifest.shards) {
+            return Err(Error::invalid(format!("shards: {shards} asked for, the store has {}", manifest.shards)));
+        }
+        let keyring = match keyring {
+            Some(keyring) => keyring,
+            None => Keyring::open(world, path, manifest.store_id, &setup.master)?,
+        };
+        let shards = open_shards(world, &path.join(SHARDS), manifest.shards, &keyring.clean_sequences());
+        let directory = Self {
+            path: path.to_owned(),
+            world: world.clone(),
+            manifest: Mutex::new(manifest),
+            reserve_bytes: setup.reserve_bytes,
+            process_id: world.process_id(),
+            lock,
+        };
+        Ok(Opened { directory, keyring, shards })
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(crate) fn store_id(&self) -> [u8; 16] {
+        self.manifest.lock().store_id
+    }
+
+    /// The embedding spaces of the store, by number.
+    pub(crate) fn spaces(&self) -> Vec<Space> {
+        self.manifest.lock().spaces.clone()
+    }
+
+    /// Replaces the list of spaces, durably.
+    pub(crate) fn set_spaces(&self, spaces: Vec<Space>) -> Result<()> {
+        let mut manifest = self.manifest.lock();
+        let next = Manifest { spaces, ..manifest.clone() };
+        write_new_durable(self.world.fs(), &self.path.join(MANIFEST), &next.encode())?;
+        *manifest = next;
+        Ok(())
+    }
+
+    /// A handle that came through a fork must not touch the store: its writes would be lost without a word.
+    pub(crate) fn check_process(&self) -> Result<()> {
+        if self.world.process_id() == self.process_id {
+            return Ok(());
+        }
+        Err(Error::closed("this handle belongs to the parent of a forked process; open the store again"))
+    }
+
+    /// Makes room on a full disk.
+    pub(crate) fn release_reserve(&self) -> Result<()> {
+        reserve::release(&self.world, &self.path)
+    }
+
+    /// Sets the room aside again, if it is not; on a disk that is still full the next try will.
+    pub(crate) fn restore_reserve(&self) {
+        if self.reserve_bytes > 0 && !reserve::exists(&self.world, &self.path) {
+            if let Err(error) = reserve::create(&self.world, &self.path, self.reserve_bytes) {
+                log::warn!("no room for the reserve: {error}");
+                let _ = reserve::release(&self.world, &self.path);
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Directory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Directory").field("path", &self.path).field("lock", &self.lock).finish_non_exhaustive()
+    }
+}
+
+fn take_lock(world: &World, path: &Path) -> Result<Box<dyn File>> {
+    let name = path.join(LOCK);
+    let failed = |error| file_error("lock", &name, error);
+    let Some(lock) = retry_interrupted(|| world.fs().try_lock(&name)).map_err(failed)? else {
+        let holder = read_to_vec(world.fs(), &name, 64).ok().flatten().unwrap_or_default();
+        let holder = String::from_utf8_lossy(&holder);
+        let holder =
+            if holder.trim().is_empty() { "another handle".to_owned() } else { format!("process {}", holder.trim()) };
+        return Err(Error::busy(format!("store {} is held by {holder}", path.display())));
+    };
+    let pid = world.process_id().to_string();
+    retry_interrupted(|| lock.set_len(0)).map_err(failed)?;
+    retry_interrupted(|| lock.write_at(0, pid.as_bytes())).map_err(failed)?;
+    Ok(lock)
+}
+
+fn read_manifest(world: &World, path: &Path) -> Result<Manifest> {
+    let bytes = read_to_vec(world.fs(), &path.join(MANIFEST), manifest::BYTES_MAX as usize)?;
+    Manifest::decode(&bytes.ok_or_else(|| Error::corrupt("MANIFEST: missing"))?)
+}
+
+/// Each shard opens or fails by itself: a damaged one must not keep the others from serving.
+fn open_shards(world: &World, dir: &Path, count: u32, clean: &[u64]) -> Vec<Result<Shard>> {
+    (0..count)
+        .map(|number| {
+            let shard = Shard::open(world, dir, number)?;
+            let (last, closed) = (shard.last_seq()?, clean.get(number as usize).copied().unwrap_or(0));
+            if last < closed {
+                return Err(Error::corrupt(format!(
+                    "shard {number:02}: an older copy (commit {last}, closed at {closed})"
+                )));
+            }
+            Ok(shard)
+        })
+        .collect()
+}

@@ -1,0 +1,30 @@
+//! redb's errors and panics, in our terms.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use crate::error::{Error, Result};
+
+/// The error of a call on a shard.
+pub(crate) fn shard_error(shard: u32, cause: impl Into<redb::Error>) -> Error {
+    let cause = cause.into();
+    let name = format!("shard {shard:02}");
+    match &cause {
+        redb::Error::Io(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => {
+            Error::corrupt(format!("{name}: the file is cut short")).with_source(cause)
+        }
+        redb::Error::Io(_) | redb::Error::PreviousIo => {
+            Error::io(format!("{name}: the disk failed")).with_source(cause)
+        }
+        redb::Error::DatabaseClosed => Error::closed(format!("{name}: closed")),
+        redb::Error::UpgradeRequired(version) => {
+            Error::unsupported(format!("{name}: file of an older redb, version {version}"))
+        }
+        _ => Error::corrupt(format!("{name}: damaged")).with_source(cause),
+    }
+}
+
+/// Runs a call into redb; a panic in it, which damaged pages can cause, becomes `Corrupt`.
+pub(crate) fn contained<T>(shard: u32, call: impl FnOnce() -> Result<T>) -> Result<T> {
+    catch_unwind(AssertUnwindSafe(call))
+        .unwrap_or_else(|_| Err(Error::corrupt(format!("shard {shard:02}: damaged pages; run the doctor"))))
+}

@@ -1,0 +1,14 @@
+//! Shards, the store's directory, and their files. The one room that names redb.
+
+mod backend;
+mod directory;
+mod fault;
+mod read_view;
+mod reserve;
+mod shard;
+mod write_set;
+
+pub(crate) use directory::{Directory, Setup};
+pub(crate) use read_view::ReadView;
+pub(crate) use shard::{Shard, Sync};
+pub(crate) use write_set::WriteSet;

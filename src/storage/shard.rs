@@ -1,0 +1,199 @@
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use parking_lot::RwLock;
+use redb::{Database, ReadableDatabase};
+
+use crate::codec::bytes::{Reader, Writer};
+use crate::codec::{FORMAT, Table};
+use crate::error::{Error, Result};
+use crate::storage::backend::Backend;
+use crate::storage::fault::{contained, shard_error};
+use crate::storage::read_view::definition;
+use crate::storage::{ReadView, WriteSet};
+use crate::world::{File, OpenMode, World, file_error, is_same_file, retry_interrupted};
+
+/// redb's own cache; the hot data is ours.
+const CACHE_BYTES: usize = 8 << 20;
+const LAST_SEQ: &[u8] = b"last_seq";
+
+/// Whether a commit reaches the disk before it is answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Sync {
+    /// It does.
+    Now,
+    /// A later one carries it.
+    Later,
+}
+
+/// One redb file: the rows of the users whose hash falls on it.
+pub(crate) struct Shard {
+    number: u32,
+    path: PathBuf,
+    world: World,
+    open: RwLock<Option<Open>>,
+}
+
+struct Open {
+    file: Arc<dyn File>,
+    database: Database,
+}
+
+impl Shard {
+    /// Makes an empty shard under a temporary name and renames it when it is whole and durable.
+    pub(crate) fn create(world: &World, shards: &Path, number: u32) -> Result<()> {
+        let (path, temporary) = (path_of(shards, number), shards.join(format!("{number:02}.redb.tmp")));
+        let failed = |error| file_error("create", &path, error);
+        let file: Arc<dyn File> =
+            retry_interrupted(|| world.fs().open(&temporary, OpenMode::CreateNewPrivate)).map_err(failed)?.into();
+        contained(number, || {
+            let open = Open::new(number, Arc::clone(&file))?;
+            open.commit(number, &WriteSet::default(), 0, Sync::Now)
+        })?;
+        retry_interrupted(|| file.sync_all()).map_err(failed)?;
+        retry_interrupted(|| world.fs().rename(&temporary, &path)).map_err(failed)?;
+        retry_interrupted(|| world.fs().sync_dir(shards)).map_err(|error| file_error("sync", shards, error))
+    }
+
+    pub(crate) fn open(world: &World, shards: &Path, number: u32) -> Result<Self> {
+        let shard = Self { number, path: path_of(shards, number), world: world.clone(), open: RwLock::new(None) };
+        shard.reopen()?;
+        Ok(shard)
+    }
+
+    /// Drops the handle and opens the file again, as is needed after any I/O error.
+    pub(crate) fn reopen(&self) -> Result<()> {
+        let mut open = self.open.write();
+        if let Some(old) = open.take() {
+            let _ = contained(self.number, move || {
+                drop(old);
+                Ok(())
+            });
+        }
+        let file = retry_interrupted(|| self.world.fs().open(&self.path, OpenMode::ReadWrite));
+        let file: Arc<dyn File> = file.map_err(|error| self.missing(error))?.into();
+        if retry_interrupted(|| file.len()).map_err(|error| file_error("read", &self.path, error))? == 0 {
+            return Err(Error::corrupt(format!("shard {:02}: the file is empty", self.number)));
+        }
+        *open = Some(contained(self.number, || Open::new(self.number, file))?);
+        Ok(())
+    }
+
+    fn missing(&self, error: std::io::Error) -> Error {
+        if error.kind() == std::io::ErrorKind::NotFound {
+            return Error::corrupt(format!("shard {:02}: the file is missing", self.number));
+        }
+        file_error("open", &self.path, error)
+    }
+
+    /// The shard as of its last commit.
+    pub(crate) fn read(&self) -> Result<ReadView> {
+        let open = self.open.read();
+        let open = open.as_ref().ok_or_else(|| self.closed())?;
+        contained(self.number, || {
+            let transaction = open.database.begin_read().map_err(|error| shard_error(self.number, error))?;
+            Ok(ReadView::new(self.number, transaction))
+        })
+    }
+
+    /// Commits `writes` as commit number `seq`, in two phases.
+    ///
+    /// After an error the commit may have happened or not: [`reopen`](Self::reopen) and compare
+    /// [`last_seq`](Self::last_seq).
+    pub(crate) fn commit(&self, writes: &WriteSet, seq: u64, sync: Sync) -> Result<()> {
+        let open = self.open.read();
+        let open = open.as_ref().ok_or_else(|| self.closed())?;
+        if !is_same_file(self.world.fs(), &self.path, open.file.as_ref())? {
+            return Err(Error::io(format!("shard {:02}: its file was removed or replaced", self.number)));
+        }
+        contained(self.number, || open.commit(self.number, writes, seq, sync))
+    }
+
+    /// The number of the last commit.
+    pub(crate) fn last_seq(&self) -> Result<u64> {
+        let found = self.read()?.get_with(Table::Meta, LAST_SEQ, |bytes| {
+            let mut input = Reader::new(bytes, "last_seq");
+            let (format, seq, sum) = (input.u8()?, input.u64()?, input.u32()?);
+            let whole = crc32fast::hash(&seq.to_le_bytes()) == sum && format == FORMAT;
+            if whole { Ok(seq) } else { Err(input.corrupt()) }
+        })?;
+        found.ok_or_else(|| Error::corrupt(format!("shard {:02}: last_seq is missing", self.number)))
+    }
+
+    /// Closes the file; later calls answer `Closed`.
+    pub(crate) fn close(&self) -> Result<()> {
+        match self.open.write().take() {
+            Some(open) => contained(self.number, move || {
+                drop(open);
+                Ok(())
+            }),
+            None => Ok(()),
+        }
+    }
+
+    /// Bytes of the file.
+    pub(crate) fn file_bytes(&self) -> Result<u64> {
+        let open = self.open.read();
+        let open = open.as_ref().ok_or_else(|| self.closed())?;
+        retry_interrupted(|| open.file.len()).map_err(|error| file_error("read", &self.path, error))
+    }
+
+    fn closed(&self) -> Error {
+        Error::closed(format!("shard {:02}: closed, or failed to reopen", self.number))
+    }
+}
+
+impl Open {
+    fn new(shard: u32, file: Arc<dyn File>) -> Result<Self> {
+        let database = redb::Builder::new()
+            .set_cache_size(CACHE_BYTES)
+            .create_with_backend(Backend(Arc::clone(&file)))
+            .map_err(|error| shard_error(shard, error))?;
+        Ok(Self { file, database })
+    }
+
+    fn commit(&self, shard: u32, writes: &WriteSet, seq: u64, sync: Sync) -> Result<()> {
+        let failed = |error: redb::Error| shard_error(shard, error);
+        let mut transaction = self.database.begin_write().map_err(|error| failed(error.into()))?;
+        let durability = match sync {
+            Sync::Now => redb::Durability::Immediate,
+            Sync::Later => redb::Durability::None,
+        };
+        transaction.set_durability(durability).map_err(|error| failed(error.into()))?;
+        transaction.set_two_phase_commit(true);
+        transaction.set_quick_repair(sync == Sync::Now);
+        write_all(&transaction, writes, seq).map_err(failed)?;
+        transaction.commit().map_err(|error| failed(error.into()))
+    }
+}
+
+fn write_all(
+    transaction: &redb::WriteTransaction,
+    writes: &WriteSet,
+    seq: u64,
+) -> std::result::Result<(), redb::Error> {
+    let mut writes = writes.iter().peekable();
+    for table in Table::ALL {
+        let touched = writes.peek().is_some_and(|(t, _, _)| *t == table);
+        if !touched && seq != 0 && table != Table::Meta {
+            continue;
+        }
+        let mut open = transaction.open_table(definition(table))?;
+        while let Some((_, key, value)) = writes.next_if(|(t, _, _)| *t == table) {
+            match value {
+                Some(value) => _ = open.insert(key, value)?,
+                None => _ = open.remove(key)?,
+            }
+        }
+        if table == Table::Meta {
+            let sum = crc32fast::hash(&seq.to_le_bytes());
+            let value = Writer::default().u8(FORMAT).u64(seq).u32(sum).finish();
+            open.insert(LAST_SEQ, value.as_slice())?;
+        }
+    }
+    Ok(())
+}
+
+fn path_of(shards: &Path, number: u32) -> PathBuf {
+    shards.join(format!("{number:02}.redb"))
+}
