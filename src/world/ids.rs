@@ -65,6 +65,7 @@ impl Stamp {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::world::World;
     use crate::world::testing::SeededRandom;
 
     #[test]
@@ -93,6 +94,16 @@ mod tests {
         assert!(full.successor(3, 0).is_some_and(|next| next > full && next.millis == 6));
         let end = Stamp { millis: MILLIS_MAX, tail: TAIL_MAX };
         assert_eq!(end.successor(0, 0), None);
+    }
+
+    #[test]
+    fn the_system_worlds_of_a_process_share_one_order() {
+        let mut last = [0; 16];
+        for _ in 0..1000 {
+            let id = World::system().new_id().unwrap();
+            assert!(id > last);
+            last = id;
+        }
     }
 
     #[test]

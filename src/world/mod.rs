@@ -46,9 +46,13 @@ struct Parts {
 }
 
 impl World {
-    /// The operating system's clock, randomness, threads and files.
+    /// The operating system's clock, randomness, threads and files: one world for the whole process.
     pub fn system() -> Self {
-        Self::new(Arc::new(SystemClock::default()), Arc::new(SystemRandom), Arc::new(SystemProcess), Arc::new(SystemFs))
+        static SYSTEM: LazyLock<World> = LazyLock::new(|| {
+            let clock = Arc::new(SystemClock::default());
+            World::new(clock, Arc::new(SystemRandom), Arc::new(SystemProcess), Arc::new(SystemFs))
+        });
+        SYSTEM.clone()
     }
 
     /// A world of the given parts.
