@@ -2,10 +2,12 @@
 #![deny(unsafe_code)]
 
 mod codec;
+mod embed;
 mod error;
 pub mod memory;
 mod seal;
 mod storage;
+mod text;
 #[cfg(not(feature = "testing"))]
 mod world;
 #[cfg(feature = "testing")]

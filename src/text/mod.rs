@@ -1,0 +1,7 @@
+//! Text as the engine compares it; what is stored stays untouched.
+
+mod canonical;
+mod words;
+
+pub(crate) use canonical::canonical;
+pub(crate) use words::{is_cjk, words};
