@@ -14,7 +14,7 @@ mod sealer;
 pub(crate) use aead::Suite;
 pub(crate) use digest::DigestKey;
 pub(crate) use key::Key;
-pub(crate) use keyring::{Keyring, UserKeys};
+pub(crate) use keyring::{Keyring, SlotOwner, Standing, UserKeys};
 pub use master::MasterKey;
 pub(crate) use nonces::Nonces;
 pub(crate) use sealer::{Opened, Place, Sealer};
