@@ -58,6 +58,7 @@ pub(super) fn finish(v: &[__m256i; GROUP], bias: i32) -> [i32; GROUP] {
     out
 }
 
+/// Two chains of four lanes; one of eight would wait for each addition, so AVX-512 uses this too.
 #[target_feature(enable = "avx2")]
 pub(super) fn dot(a: &[f32], b: &[f32]) -> f64 {
     let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<DOT_LANES>(), b.as_chunks::<DOT_LANES>());

@@ -1,15 +1,13 @@
 //! AVX-512 with VNNI: eight rows a step, so that the query planes stay in registers.
 
 use std::arch::x86_64::{
-    __m256i, __m512i, _mm256_add_epi32, _mm256_hadd_epi32, _mm256_loadu_ps, _mm256_permute2x128_si256,
-    _mm256_set1_epi32, _mm256_storeu_si256, _mm256_sub_epi32, _mm512_add_epi32, _mm512_add_pd, _mm512_castsi512_si256,
-    _mm512_cvtps_pd, _mm512_dpbusd_epi32, _mm512_extracti64x4_epi64, _mm512_loadu_si512, _mm512_mul_pd,
-    _mm512_reduce_add_epi32, _mm512_setzero_pd, _mm512_setzero_si512, _mm512_slli_epi32, _mm512_storeu_pd,
+    __m256i, __m512i, _mm256_add_epi32, _mm256_hadd_epi32, _mm256_permute2x128_si256, _mm256_set1_epi32,
+    _mm256_storeu_si256, _mm256_sub_epi32, _mm512_add_epi32, _mm512_castsi512_si256, _mm512_dpbusd_epi32,
+    _mm512_extracti64x4_epi64, _mm512_loadu_si512, _mm512_reduce_add_epi32, _mm512_setzero_si512, _mm512_slli_epi32,
 };
 
 use super::bounds::{self, BoundConsts, BoundRows};
 use super::quantise::PlanedQuery;
-use super::scalar::{DOT_LANES, add_products, sum_lanes};
 
 const STEP: usize = 64;
 const GROUP: usize = 8;
@@ -88,22 +86,6 @@ fn sum_each(v: &[__m512i; GROUP]) -> __m256i {
     let first = _mm256_hadd_epi32(pair(0), pair(2));
     let second = _mm256_hadd_epi32(pair(4), pair(6));
     _mm256_add_epi32(_mm256_permute2x128_si256::<0x20>(first, second), _mm256_permute2x128_si256::<0x31>(first, second))
-}
-
-#[target_feature(enable = "avx512f,avx")]
-pub(super) fn dot(a: &[f32], b: &[f32]) -> f64 {
-    let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<DOT_LANES>(), b.as_chunks::<DOT_LANES>());
-    let mut sum = _mm512_setzero_pd();
-    for (a, b) in a.iter().zip(b) {
-        // SAFETY: each chunk is eight floats.
-        let (a, b) = unsafe { (_mm256_loadu_ps(a.as_ptr()), _mm256_loadu_ps(b.as_ptr())) };
-        sum = _mm512_add_pd(sum, _mm512_mul_pd(_mm512_cvtps_pd(a), _mm512_cvtps_pd(b)));
-    }
-    let mut lanes = [0.0; DOT_LANES];
-    // SAFETY: `lanes` is eight writable doubles.
-    unsafe { _mm512_storeu_pd(lanes.as_mut_ptr(), sum) };
-    add_products(&mut lanes, a_rest, b_rest);
-    sum_lanes(lanes)
 }
 
 #[target_feature(enable = "avx2,avx512f,avx512bw,avx512vl")]

@@ -157,11 +157,8 @@ impl Dispatch {
         assert_eq!(a.len(), b.len(), "vectors of one space");
         match self.0 {
             #[cfg(target_arch = "x86_64")]
-            // SAFETY: a Dispatch holds only a kernel whose features were detected.
-            Kernel::Avx512Vnni => unsafe { super::avx512::dot(a, b) },
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: as above; both kernels include AVX2.
-            Kernel::Avx2 | Kernel::AvxVnni => unsafe { super::avx2::dot(a, b) },
+            // SAFETY: a Dispatch holds only a kernel whose features were detected; all three include AVX2.
+            Kernel::Avx2 | Kernel::AvxVnni | Kernel::Avx512Vnni => unsafe { super::avx2::dot(a, b) },
             #[cfg(target_arch = "aarch64")]
             Kernel::Neon => super::neon::dot(a, b),
             _ => scalar::dot(a, b),
