@@ -1,10 +1,10 @@
 //! AVX2: bytes widened to 16 bits and multiplied with the whole query.
 
 use std::arch::x86_64::{
-    __m128i, __m256d, __m256i, _mm_add_epi32, _mm_hadd_epi32, _mm_loadu_ps, _mm_loadu_si128, _mm_set1_epi32,
-    _mm_storeu_si128, _mm_sub_epi32, _mm256_add_epi32, _mm256_add_pd, _mm256_castsi256_si128, _mm256_cvtepu8_epi16,
-    _mm256_cvtps_pd, _mm256_extracti128_si256, _mm256_loadu_si256, _mm256_madd_epi16, _mm256_mul_pd, _mm256_setzero_pd,
-    _mm256_setzero_si256, _mm256_storeu_pd,
+    __m128i, __m256d, __m256i, _MM_HINT_T0, _mm_add_epi32, _mm_hadd_epi32, _mm_loadu_ps, _mm_loadu_si128, _mm_prefetch,
+    _mm_set1_epi32, _mm_storeu_si128, _mm_sub_epi32, _mm256_add_epi32, _mm256_add_pd, _mm256_castsi256_si128,
+    _mm256_cvtepu8_epi16, _mm256_cvtps_pd, _mm256_extracti128_si256, _mm256_loadu_si256, _mm256_madd_epi16,
+    _mm256_mul_pd, _mm256_setzero_pd, _mm256_setzero_si256, _mm256_storeu_pd,
 };
 
 use super::bounds::{self, BoundConsts, BoundRows};
@@ -13,6 +13,8 @@ use super::scalar::{self, DOT_LANES, add_products, sum_lanes};
 
 const STEP: usize = 16;
 pub(super) const GROUP: usize = 4;
+/// Groups between the rows that are read and those that are fetched.
+pub(super) const AHEAD: usize = 8;
 
 #[target_feature(enable = "avx2")]
 pub(super) fn scan(query: &PlanedQuery, rows: &[u8], out: &mut [i32]) {
@@ -35,6 +37,7 @@ fn scan_group(query: &PlanedQuery, rows: &[u8]) -> [i32; GROUP] {
     while at < stride {
         // SAFETY: `whole` holds `stride` values, a multiple of 16, and at < stride.
         let q = unsafe { _mm256_loadu_si256(whole.as_ptr().add(at).cast()) };
+        prefetch(rows.as_ptr().wrapping_add(AHEAD * GROUP * stride + at * GROUP));
         for (r, sum) in sums.iter_mut().enumerate() {
             // SAFETY: row r begins at r * stride of four rows of `stride` bytes.
             let x = unsafe { _mm_loadu_si128(rows.as_ptr().add(r * stride + at).cast()) };
@@ -43,6 +46,17 @@ fn scan_group(query: &PlanedQuery, rows: &[u8]) -> [i32; GROUP] {
         at += STEP;
     }
     finish(&sums, query.bias())
+}
+
+/// Rows are read several at once, an order that not every CPU's own prefetcher follows; this one is straight.
+#[target_feature(enable = "sse")]
+#[inline]
+pub(super) fn prefetch(at: *const u8) {
+    #[allow(unused_unsafe, reason = "older toolchains call this unsafe")]
+    // SAFETY: a prefetch never faults, wherever it points.
+    unsafe {
+        _mm_prefetch::<_MM_HINT_T0>(at.cast())
+    }
 }
 
 /// The sum of the lanes of each vector, without the bias.

@@ -6,11 +6,14 @@ use std::arch::x86_64::{
     _mm512_extracti64x4_epi64, _mm512_loadu_si512, _mm512_reduce_add_epi32, _mm512_setzero_si512, _mm512_slli_epi32,
 };
 
+use super::avx2::prefetch;
 use super::bounds::{self, BoundConsts, BoundRows};
 use super::quantise::PlanedQuery;
 
 const STEP: usize = 64;
 const GROUP: usize = 8;
+/// Groups between the rows that are read and those that are fetched.
+const AHEAD: usize = 4;
 
 #[target_feature(enable = "avx2,avx512f,avx512bw,avx512vl,avx512vnni")]
 pub(super) fn scan(query: &PlanedQuery, rows: &[u8], out: &mut [i32]) {
@@ -39,6 +42,7 @@ fn scan_group(query: &PlanedQuery, rows: &[u8]) -> [i32; GROUP] {
         for r in 0..GROUP {
             // SAFETY: row r begins at r * stride of eight rows of `stride` bytes.
             let x = unsafe { load(rows.as_ptr().add(r * stride + at)) };
+            prefetch(rows.as_ptr().wrapping_add(AHEAD * GROUP * stride + at * GROUP + r * STEP));
             hi[r] = _mm512_dpbusd_epi32(hi[r], x, qh);
             lo[r] = _mm512_dpbusd_epi32(lo[r], x, ql);
         }

@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::{__m256i, _mm256_add_epi32, _mm256_loadu_si256, _mm256_setzero_si256, _mm256_slli_epi32};
 
-use super::avx2::{GROUP, finish};
+use super::avx2::{AHEAD, GROUP, finish, prefetch};
 use super::quantise::PlanedQuery;
 use super::scalar;
 
@@ -32,6 +32,9 @@ macro_rules! scan {
             while at < stride {
                 // SAFETY: both planes hold `stride` bytes, a multiple of 32, and at < stride.
                 let (qh, ql) = unsafe { (load(query.hi().as_ptr().add(at)), load(query.lo().as_ptr().add(at))) };
+                for half in 0..2 {
+                    prefetch(rows.as_ptr().wrapping_add(AHEAD * GROUP * stride + at * GROUP + half * 64));
+                }
                 for r in 0..GROUP {
                     // SAFETY: row r begins at r * stride of four rows of `stride` bytes.
                     let x = unsafe { load(rows.as_ptr().add(r * stride + at)) };
@@ -50,15 +53,6 @@ macro_rules! scan {
 
 scan!("avx2,avxvnni", std::arch::x86_64::_mm256_dpbusd_avx_epi32);
 
-/// The same body under the EVEX form, which test machines have more often.
-#[cfg(test)]
-pub(super) mod evex {
-    use super::{
-        _mm256_add_epi32, _mm256_setzero_si256, _mm256_slli_epi32, GROUP, PlanedQuery, STEP, finish, load, scalar,
-    };
-    scan!("avx2,avx512f,avx512vl,avx512vnni", std::arch::x86_64::_mm256_dpbusd_epi32);
-}
-
 /// # Safety
 /// 32 bytes are readable at `at`.
 #[target_feature(enable = "avx2")]
@@ -66,4 +60,14 @@ pub(super) mod evex {
 unsafe fn load(at: *const u8) -> __m256i {
     // SAFETY: the caller's promise.
     unsafe { _mm256_loadu_si256(at.cast()) }
+}
+
+/// The same body under the EVEX form, which test machines have more often.
+#[cfg(test)]
+pub(super) mod evex {
+    use super::{
+        _mm256_add_epi32, _mm256_setzero_si256, _mm256_slli_epi32, GROUP, PlanedQuery, STEP, finish, load, prefetch,
+        scalar,
+    };
+    scan!("avx2,avx512f,avx512vl,avx512vnni", std::arch::x86_64::_mm256_dpbusd_epi32);
 }

@@ -94,35 +94,46 @@ fn at_most(x: f32, high: f32) -> f32 {
     if x < high { x } else { high }
 }
 
+/// The upper bound of row i, with what the lower one needs: weight times decay, and the slack.
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "must be compiled inside each instruction set")]
-fn lane(b: &BoundRows<'_>, c: &BoundConsts, i: usize) -> (f32, f32) {
+fn upper(b: &BoundRows<'_>, c: &BoundConsts, i: usize) -> (f32, f32, f32) {
     let cos = b.sums[i] as f32 * (b.scale[i] * c.query_scale);
     let err = b.err[i] * c.query_norm + c.err;
-    let up = at_least((cos + err) * c.gain + (b.extra[i] + c.offset_up), 0.0);
-    let down = at_least((cos - err) * c.gain + (b.extra[i] + c.offset_down), 0.0);
+    let relevance = at_least((cos + err) * c.gain + (b.extra[i] + c.offset_up), 0.0);
     let age = at_least(b.ago[i] + c.since, 0.0);
     let exponent = (b.rate[i] * c.halvings) * age;
     let factor = b.weight[i] * (exp2_fast(-exponent - c.shift) * c.span + c.floor);
     let slack = at_most(exponent * c.slack_per_exponent + c.slack, 1.0);
-    (up * factor * (1.0 + slack) + TINY_UP, at_least(down * factor * (1.0 - slack) - TINY_DOWN, 0.0))
+    (relevance * factor * (1.0 + slack) + TINY_UP, factor, slack)
 }
 
-/// Writes both bounds of sixteen rows; returns the bits of those whose upper bound reaches the threshold.
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "must be compiled inside each instruction set")]
+fn lower(b: &BoundRows<'_>, c: &BoundConsts, i: usize, factor: f32, slack: f32) -> f32 {
+    let cos = b.sums[i] as f32 * (b.scale[i] * c.query_scale);
+    let err = b.err[i] * c.query_norm + c.err;
+    let relevance = at_least((cos - err) * c.gain + (b.extra[i] + c.offset_down), 0.0);
+    at_least(relevance * factor * (1.0 - slack) - TINY_DOWN, 0.0)
+}
+
+/// Writes the upper bounds of sixteen rows and returns the bits of those that reach the threshold; the
+/// lower bounds only if there are any.
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "must be compiled inside each instruction set")]
 fn group(b: &BoundRows<'_>, c: &BoundConsts, up: &mut [f32; BOUND_LANES], down: &mut [f32; BOUND_LANES]) -> u16 {
+    let (mut factor, mut slack) = ([0.0; BOUND_LANES], [0.0; BOUND_LANES]);
+    let mut bits = 0;
     for i in 0..BOUND_LANES {
-        (up[i], down[i]) = lane(b, c, i);
+        (up[i], factor[i], slack[i]) = upper(b, c, i);
+        bits |= u32::from(up[i] >= c.threshold) << i;
     }
-    let mut most = 0.0;
-    for &u in up.iter() {
-        most = at_least(u, most);
+    if bits != 0 {
+        for i in 0..BOUND_LANES {
+            down[i] = lower(b, c, i, factor[i], slack[i]);
+        }
     }
-    if most < c.threshold {
-        return 0;
-    }
-    up.iter().enumerate().fold(0, |bits, (i, &u)| bits | (u16::from(u >= c.threshold) << i))
+    bits as u16
 }
 
 #[inline(always)]

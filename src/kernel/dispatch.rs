@@ -167,7 +167,7 @@ impl Dispatch {
 
     /// Score bounds of each row; bit i of `marks[i / 16]` says that the upper one reaches the threshold.
     ///
-    /// Bounds are in units of 2^shift.
+    /// Bounds are in units of 2^shift. Lower bounds are written only for groups with a mark.
     pub fn bounds(self, rows: &BoundRows<'_>, c: &BoundConsts, up: &mut [f32], down: &mut [f32], marks: &mut [u16]) {
         let len = marks.len() * BOUND_LANES;
         assert!(up.len() == len && down.len() == len, "one bound per lane");

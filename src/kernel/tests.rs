@@ -197,7 +197,7 @@ fn check_error_bound(row: &[f32], query: &[f32]) {
 proptest! {
     #[test]
     fn the_error_bound_holds(pairs in prop::collection::vec((-1f32..1.0, -1f32..1.0), 1..200), sparse in any::<bool>()) {
-        let keep = |i: usize, x: f32| if sparse && i % 17 != 0 { 0.0 } else { x };
+        let keep = |i: usize, x: f32| if sparse && !i.is_multiple_of(17) { 0.0 } else { x };
         let row: Vec<f32> = pairs.iter().enumerate().map(|(i, p)| keep(i, p.0)).collect();
         let query: Vec<f32> = pairs.iter().map(|p| p.1).collect();
         check_error_bound(&row, &query);

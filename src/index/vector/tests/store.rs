@@ -68,7 +68,7 @@ impl Store {
             random: Random(seed),
             dims,
             shape,
-            strong: seed % 3 == 0,
+            strong: seed.is_multiple_of(3),
             next_row: 0,
         }
     }
