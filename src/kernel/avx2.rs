@@ -8,7 +8,7 @@ use std::arch::x86_64::{
 };
 
 use super::bounds::{self, BoundConsts, BoundRows};
-use super::quantise::PlanedQuery;
+use super::quantise::{self, PlanedQuery, RowScale};
 use super::scalar::{self, DOT_LANES, add_products, sum_lanes};
 
 const STEP: usize = 16;
@@ -55,7 +55,7 @@ pub(super) fn prefetch(at: *const u8) {
     #[allow(unused_unsafe, reason = "older toolchains call this unsafe")]
     // SAFETY: a prefetch never faults, wherever it points.
     unsafe {
-        _mm_prefetch::<_MM_HINT_T0>(at.cast())
+        _mm_prefetch::<_MM_HINT_T0>(at.cast());
     }
 }
 
@@ -107,4 +107,14 @@ unsafe fn product(a: *const f32, b: *const f32) -> __m256d {
 #[target_feature(enable = "avx2")]
 pub(super) fn bounds(rows: &BoundRows<'_>, consts: &BoundConsts, up: &mut [f32], down: &mut [f32], marks: &mut [u16]) {
     bounds::bounds(rows, consts, up, down, marks);
+}
+
+#[target_feature(enable = "avx2")]
+pub(super) fn quantise_row(row: &[f32], out: &mut [u8]) -> RowScale {
+    quantise::quantise_row(row, out)
+}
+
+#[target_feature(enable = "avx2")]
+pub(super) fn quantise_query(query: &[f32]) -> PlanedQuery {
+    quantise::quantise_query(query)
 }

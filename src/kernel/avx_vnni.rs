@@ -66,8 +66,8 @@ unsafe fn load(at: *const u8) -> __m256i {
 #[cfg(test)]
 pub(super) mod evex {
     use super::{
-        _mm256_add_epi32, _mm256_setzero_si256, _mm256_slli_epi32, GROUP, PlanedQuery, STEP, finish, load, prefetch,
-        scalar,
+        _mm256_add_epi32, _mm256_setzero_si256, _mm256_slli_epi32, AHEAD, GROUP, PlanedQuery, STEP, finish, load,
+        prefetch, scalar,
     };
     scan!("avx2,avx512f,avx512vl,avx512vnni", std::arch::x86_64::_mm256_dpbusd_epi32);
 }

@@ -54,6 +54,8 @@ pub struct BoundConsts {
     pub since: f32,
     /// Exponent that is taken off, so that strong decay stays inside f32.
     pub shift: f32,
+    /// The largest retention of any row, slack and shift included.
+    pub ceiling: f32,
     /// Retention that never decays.
     pub floor: f32,
     /// 1 - floor.
@@ -94,44 +96,54 @@ fn at_most(x: f32, high: f32) -> f32 {
     if x < high { x } else { high }
 }
 
-/// The upper bound of row i, with what the lower one needs: weight times decay, and the slack.
+/// The largest relevance that row i can have.
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "must be compiled inside each instruction set")]
-fn upper(b: &BoundRows<'_>, c: &BoundConsts, i: usize) -> (f32, f32, f32) {
+fn relevance_up(b: &BoundRows<'_>, c: &BoundConsts, i: usize) -> f32 {
     let cos = b.sums[i] as f32 * (b.scale[i] * c.query_scale);
     let err = b.err[i] * c.query_norm + c.err;
-    let relevance = at_least((cos + err) * c.gain + (b.extra[i] + c.offset_up), 0.0);
+    at_least((cos + err) * c.gain + (b.extra[i] + c.offset_up), 0.0)
+}
+
+/// The least relevance that row i can have.
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "must be compiled inside each instruction set")]
+fn relevance_down(b: &BoundRows<'_>, c: &BoundConsts, i: usize) -> f32 {
+    let cos = b.sums[i] as f32 * (b.scale[i] * c.query_scale);
+    let err = b.err[i] * c.query_norm + c.err;
+    at_least((cos - err) * c.gain + (b.extra[i] + c.offset_down), 0.0)
+}
+
+/// Both bounds of row i.
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "must be compiled inside each instruction set")]
+fn lane(b: &BoundRows<'_>, c: &BoundConsts, i: usize, relevance: f32) -> (f32, f32) {
     let age = at_least(b.ago[i] + c.since, 0.0);
     let exponent = (b.rate[i] * c.halvings) * age;
     let factor = b.weight[i] * (exp2_fast(-exponent - c.shift) * c.span + c.floor);
     let slack = at_most(exponent * c.slack_per_exponent + c.slack, 1.0);
-    (relevance * factor * (1.0 + slack) + TINY_UP, factor, slack)
+    let down = relevance_down(b, c, i) * factor * (1.0 - slack) - TINY_DOWN;
+    (relevance * factor * (1.0 + slack) + TINY_UP, at_least(down, 0.0))
 }
 
-#[inline(always)]
-#[expect(clippy::inline_always, reason = "must be compiled inside each instruction set")]
-fn lower(b: &BoundRows<'_>, c: &BoundConsts, i: usize, factor: f32, slack: f32) -> f32 {
-    let cos = b.sums[i] as f32 * (b.scale[i] * c.query_scale);
-    let err = b.err[i] * c.query_norm + c.err;
-    let relevance = at_least((cos - err) * c.gain + (b.extra[i] + c.offset_down), 0.0);
-    at_least(relevance * factor * (1.0 - slack) - TINY_DOWN, 0.0)
-}
-
-/// Writes the upper bounds of sixteen rows and returns the bits of those that reach the threshold; the
-/// lower bounds only if there are any.
+/// Writes both bounds of sixteen rows and returns the bits of those whose upper one reaches the threshold.
+/// Age is looked at only if some row would reach it without.
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "must be compiled inside each instruction set")]
 fn group(b: &BoundRows<'_>, c: &BoundConsts, up: &mut [f32; BOUND_LANES], down: &mut [f32; BOUND_LANES]) -> u16 {
-    let (mut factor, mut slack) = ([0.0; BOUND_LANES], [0.0; BOUND_LANES]);
-    let mut bits = 0;
-    for i in 0..BOUND_LANES {
-        (up[i], factor[i], slack[i]) = upper(b, c, i);
-        bits |= u32::from(up[i] >= c.threshold) << i;
+    let mut relevance = [0.0; BOUND_LANES];
+    let mut hopeful = 0;
+    for (i, relevance) in relevance.iter_mut().enumerate() {
+        *relevance = relevance_up(b, c, i);
+        hopeful |= u32::from(*relevance * b.weight[i] * c.ceiling + TINY_UP >= c.threshold);
     }
-    if bits != 0 {
-        for i in 0..BOUND_LANES {
-            down[i] = lower(b, c, i, factor[i], slack[i]);
-        }
+    if hopeful == 0 {
+        return 0;
+    }
+    let mut bits = 0;
+    for (i, &relevance) in relevance.iter().enumerate() {
+        (up[i], down[i]) = lane(b, c, i, relevance);
+        bits |= u32::from(up[i] >= c.threshold) << i;
     }
     bits as u16
 }

@@ -4,8 +4,12 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::bounds::{self, BOUND_LANES, BoundConsts, BoundRows};
-use super::quantise::PlanedQuery;
+use super::quantise::{self, PlanedQuery, RowScale};
 use super::scalar;
+
+/// Lines that a scan reads before its own fetching ahead arrives.
+#[cfg(target_arch = "x86_64")]
+const FETCH_LINES: usize = 192;
 
 /// The instruction sets that have a kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -133,6 +137,44 @@ impl Dispatch {
         self.0
     }
 
+    /// Quantises a finite row into `out`, biased by 128 and padded; `out` holds [`padded`](super::padded) bytes.
+    pub fn quantise_row(self, row: &[f32], out: &mut [u8]) -> RowScale {
+        #[cfg(target_arch = "x86_64")]
+        if self.has_avx2() {
+            // SAFETY: the features of this kernel were detected, and AVX2 is one of them.
+            return unsafe { super::avx2::quantise_row(row, out) };
+        }
+        quantise::quantise_row(row, out)
+    }
+
+    /// Quantises a finite query so that no sum with any row can leave i32.
+    pub fn quantise_query(self, query: &[f32]) -> PlanedQuery {
+        #[cfg(target_arch = "x86_64")]
+        if self.has_avx2() {
+            // SAFETY: the features of this kernel were detected, and AVX2 is one of them.
+            return unsafe { super::avx2::quantise_query(query) };
+        }
+        quantise::quantise_query(query)
+    }
+
+    /// Asks for the rows that a scan will begin with.
+    #[cfg_attr(not(target_arch = "x86_64"), expect(clippy::unused_self, reason = "no such hint"))]
+    pub fn fetch(self, rows: &[u8]) {
+        #[cfg(target_arch = "x86_64")]
+        if self.has_avx2() {
+            for line in rows.chunks(64).take(FETCH_LINES) {
+                // SAFETY: the features of this kernel were detected, and AVX2 is one of them.
+                unsafe { super::avx2::prefetch(line.as_ptr()) };
+            }
+        }
+        let _ = rows;
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    fn has_avx2(self) -> bool {
+        matches!(self.0, Kernel::Avx2 | Kernel::AvxVnni | Kernel::Avx512Vnni)
+    }
+
     /// The integer sum of the query with each biased row; `rows` holds `out.len()` rows of its stride.
     pub fn scan_i8(self, query: &PlanedQuery, rows: &[u8], out: &mut [i32]) {
         assert_eq!(rows.len(), out.len() * query.stride(), "whole rows, one sum each");
@@ -167,7 +209,8 @@ impl Dispatch {
 
     /// Score bounds of each row; bit i of `marks[i / 16]` says that the upper one reaches the threshold.
     ///
-    /// Bounds are in units of 2^shift. Lower bounds are written only for groups with a mark.
+    /// Bounds are in units of 2^shift. They are written only for groups that
+    /// may hold a mark.
     pub fn bounds(self, rows: &BoundRows<'_>, c: &BoundConsts, up: &mut [f32], down: &mut [f32], marks: &mut [u16]) {
         let len = marks.len() * BOUND_LANES;
         assert!(up.len() == len && down.len() == len, "one bound per lane");

@@ -24,4 +24,4 @@ pub use aligned::AlignedBytes;
 pub use bounds::{BOUND_LANES, BoundConsts, BoundRows, exp2_fast};
 pub use dispatch::{Dispatch, Kernel, UnknownKernel};
 pub use naive::{float_dot, float_squared_norm};
-pub use quantise::{PlanedQuery, RowScale, padded, quantise_query, quantise_row};
+pub use quantise::{PlanedQuery, RowScale, padded};

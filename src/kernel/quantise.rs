@@ -38,6 +38,7 @@ struct Squares {
 }
 
 /// Eight values as whole steps, ties to even; plain operations, so that it vectorises everywhere.
+#[inline(always)]
 fn steps(values: &[f32; LANES], scale: f32, most: f32, squares: &mut Squares) -> [i32; LANES] {
     const MAGIC: f32 = 12_582_912.0;
     let inverse = if scale > 0.0 { 1.0 / scale } else { 0.0 };
@@ -56,13 +57,17 @@ fn steps(values: &[f32; LANES], scale: f32, most: f32, squares: &mut Squares) ->
 }
 
 /// The step of `most` for the largest value; 0 where its inverse would leave f32.
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "must be compiled inside each instruction set")]
 fn step_size(values: &[f32], most: f32) -> f32 {
     let scale = largest(values) / most;
     if scale >= f32::MIN_POSITIVE { scale } else { 0.0 }
 }
 
 /// Quantises a finite row into `out`, biased by 128 and padded; `out` holds [`padded`] bytes.
-pub fn quantise_row(row: &[f32], out: &mut [u8]) -> RowScale {
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "must be compiled inside each instruction set")]
+pub(super) fn quantise_row(row: &[f32], out: &mut [u8]) -> RowScale {
     assert_eq!(out.len(), padded(row.len()), "a quantised row is padded");
     out[row.len()..].fill(BIAS);
     let scale = step_size(row, ROW_MAX);
@@ -120,6 +125,8 @@ impl PlanedQuery {
         self.bias
     }
 
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "must be compiled inside each instruction set")]
     pub(super) fn from_whole(whole: Vec<i16>) -> Self {
         let mut hi = AlignedBytes::zeroed(whole.len());
         let mut lo = AlignedBytes::zeroed(whole.len());
@@ -135,7 +142,9 @@ impl PlanedQuery {
 }
 
 /// Quantises a finite query so that no sum with any row can leave i32.
-pub fn quantise_query(query: &[f32]) -> PlanedQuery {
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "must be compiled inside each instruction set")]
+pub(super) fn quantise_query(query: &[f32]) -> PlanedQuery {
     let room = (i32::MAX as usize / (127 * query.len().max(1))) as u32;
     let cap = room.min(QUERY_MAX) as f32;
     let scale = step_size(query, cap);
@@ -154,6 +163,8 @@ pub fn quantise_query(query: &[f32]) -> PlanedQuery {
     planes
 }
 
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "must be compiled inside each instruction set")]
 fn largest(values: &[f32]) -> f32 {
     let mut most = [0.0f32; LANES];
     let (whole, rest) = values.as_chunks::<LANES>();

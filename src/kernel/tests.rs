@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 
 use super::bounds::{BOUND_LANES, BoundConsts, BoundRows};
-use super::quantise::PlanedQuery;
-use super::{AlignedBytes, Dispatch, Kernel, exp2_fast, float_dot, padded, quantise_query, quantise_row, scalar};
+use super::quantise::{PlanedQuery, quantise_query, quantise_row};
+use super::{AlignedBytes, Dispatch, Kernel, exp2_fast, float_dot, padded, scalar};
 
 /// A small generator, so that inputs are the same everywhere.
 struct Numbers(u64);
@@ -88,6 +88,7 @@ fn consts(numbers: &mut Numbers) -> BoundConsts {
         halvings: numbers.unit().abs() * 4.0,
         since: numbers.unit() * 50.0,
         shift: if floor == 0.0 { numbers.unit() * 30.0 } else { 0.0 },
+        ceiling: 1.0 + numbers.unit().abs(),
         floor,
         span: 1.0 - floor,
         slack: 1e-5,
@@ -117,6 +118,22 @@ fn bounds_equal_scalar(kernel: Dispatch) {
     }
 }
 
+fn quantising_equals_scalar(kernel: Dispatch) {
+    let mut numbers = Numbers(5);
+    for dims in dims() {
+        let values = numbers.floats(dims);
+        let (mut mine, mut twins) = (vec![1; padded(dims)], vec![2; padded(dims)]);
+        assert_eq!(kernel.quantise_row(&values, &mut mine), quantise_row(&values, &mut twins));
+        assert_eq!(mine, twins);
+        let (mine, twin) = (kernel.quantise_query(&values), quantise_query(&values));
+        assert_eq!((mine.whole(), mine.hi(), mine.lo()), (twin.whole(), twin.hi(), twin.lo()));
+        assert_eq!((mine.scale, mine.err_norm, mine.planed_norm, mine.norm), {
+            (twin.scale, twin.err_norm, twin.planed_norm, twin.norm)
+        });
+        kernel.fetch(twin.hi());
+    }
+}
+
 macro_rules! every_kernel {
     ($($property:ident),+ $(,)?) => {
         $(#[test]
@@ -130,7 +147,13 @@ macro_rules! every_kernel {
 
 mod all {
     use super::{Dispatch, Kernel};
-    every_kernel!(scan_equals_naive_for_all_dims, scan_survives_extremes, dot_equals_scalar, bounds_equal_scalar);
+    every_kernel!(
+        scan_equals_naive_for_all_dims,
+        scan_survives_extremes,
+        dot_equals_scalar,
+        bounds_equal_scalar,
+        quantising_equals_scalar
+    );
 }
 
 #[test]

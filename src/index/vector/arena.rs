@@ -156,7 +156,7 @@ impl Arena {
             return Err(Error::unsupported("one user can't have more than four billion rows"));
         }
         self.generation += 1;
-        self.blocks.push(Block::new(padded(self.dims), base, rows));
+        self.blocks.push(Block::new(self.kernel, padded(self.dims), base, rows));
         Ok(())
     }
 
@@ -215,7 +215,7 @@ impl Arena {
         for part in places.chunk_by(|a, b| facts(a).pinned == facts(b).pinned) {
             for places in part.chunks(BLOCK_ROWS) {
                 let base = places.iter().map(|place| facts(place).time).max().unwrap_or(0);
-                let mut block = Block::new(padded(self.dims), base, places.len());
+                let mut block = Block::new(self.kernel, padded(self.dims), base, places.len());
                 for &(from, lane) in places {
                     block.push(&old[from].row(lane));
                 }

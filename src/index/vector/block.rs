@@ -4,7 +4,7 @@ use super::bits::{BLOCK_ROWS, Bits};
 use super::facts::{Facts, LEVELS, NewRow, STATUS_ACTIVE, VectorSource};
 use super::hull::{Hull, HullRow, days_between};
 use super::request::Gate;
-use crate::kernel::{AlignedBytes, BOUND_LANES, RowScale, quantise_row};
+use crate::kernel::{AlignedBytes, BOUND_LANES, Dispatch, RowScale};
 use crate::policy::score::{importance_rate, weight};
 
 /// What a zero looks like in a biased row.
@@ -49,6 +49,7 @@ impl Columns {
 }
 
 pub(super) struct Block {
+    kernel: Dispatch,
     stride: usize,
     bytes: AlignedBytes,
     pub(super) facts: Vec<Facts>,
@@ -70,8 +71,9 @@ pub(super) struct Block {
 
 impl Block {
     /// An empty block for rows around `base`.
-    pub(super) fn new(stride: usize, base: i64, rows: usize) -> Self {
+    pub(super) fn new(kernel: Dispatch, stride: usize, base: i64, rows: usize) -> Self {
         Self {
+            kernel,
             stride,
             bytes: AlignedBytes::with_capacity(rows * stride),
             facts: Vec::with_capacity(rows),
@@ -155,7 +157,7 @@ impl Block {
     pub(super) fn set_vector(&mut self, lane: usize, vector: &VectorSource<'_>) {
         let bytes = &mut self.bytes.as_mut_slice()[lane * self.stride..(lane + 1) * self.stride];
         let (scale, known) = match *vector {
-            VectorSource::Full(row) => (quantise_row(row, bytes), true),
+            VectorSource::Full(row) => (self.kernel.quantise_row(row, bytes), true),
             VectorSource::Quantised(row, scale) => {
                 bytes.copy_from_slice(row);
                 (scale, true)

@@ -125,6 +125,11 @@ impl Hull {
         self.curve(g).rate_max
     }
 
+    /// log2 of the largest retention, apart from the floor.
+    pub(super) fn retention(&self, g: &GridDecay, now: i64) -> f64 {
+        -g.halvings * self.curve(g).rate_min * days_between(self.newest, now).max(0.0)
+    }
+
     /// The time since the newest row is not cut off at 0: rows do that, a block must not.
     pub(super) fn bound(&self, g: &GridDecay, now: i64) -> LogBound {
         let curve = self.curve(g);

@@ -16,6 +16,11 @@ const COS_SLACK: f32 = 2e-6;
 /// With more slack than this a bound is worth nothing, and its rows are scored exactly.
 const SLACK_MAX: f64 = 0.01;
 
+/// Over every slack that a row's own bound may have.
+const CEILING_SLACK: f64 = 1.05;
+/// Keeps the product with a weight inside f32; no row comes near it.
+const CEILING_MAX: f64 = (1u128 << 100) as f64;
+
 static ZEROS: [f32; BLOCK_ROWS] = [0.0; BLOCK_ROWS];
 static ONES: [f32; BLOCK_ROWS] = [1.0; BLOCK_ROWS];
 
@@ -140,6 +145,8 @@ impl<'a> Worker<'a> {
         let (query_scale, query_norm, err) = plan.planes.as_ref().map_or((0.0, 0.0, 0.0), |p| {
             (p.scale, p.planed_norm, p.err_norm * block.norm_max + COS_SLACK * cos_max as f32)
         });
+        let retention = (block.hull.retention(&plan.grid, plan.now) - plan.shift).exp2();
+        let ceiling = (plan.grid.floor + (1.0 - plan.grid.floor) * retention) * CEILING_SLACK;
         Some(BoundConsts {
             query_scale,
             query_norm,
@@ -150,6 +157,7 @@ impl<'a> Worker<'a> {
             halvings: halvings as f32,
             since: since as f32,
             shift: plan.shift as f32,
+            ceiling: ceiling.min(CEILING_MAX) as f32,
             floor: plan.grid.floor as f32,
             span: (1.0 - plan.grid.floor) as f32,
             slack: slack as f32,

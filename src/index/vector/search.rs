@@ -10,7 +10,7 @@ use super::request::{Candidate, Outcome, Request};
 use super::scan::{Survivor, Worker};
 use super::top::{Best, SharedFloor};
 use crate::error::{Error, Result};
-use crate::kernel::{PlanedQuery, quantise_query};
+use crate::kernel::PlanedQuery;
 use crate::policy::score::ScoreInput;
 
 /// From this many rows on a search is worth more than one thread.
@@ -83,7 +83,7 @@ impl Arena {
         let p = request.scorer.params();
         let dense = if request.query.is_some() { p.dense_share / (p.hi - p.lo) / p.z } else { 0.0 };
         let mut plan = Plan {
-            planes: request.query.map(quantise_query),
+            planes: request.query.map(|query| self.kernel().quantise_query(query)),
             grid: GridDecay::new(&p.decay, p.weighted),
             weighted: p.weighted,
             now: p.now,
@@ -134,6 +134,9 @@ impl Arena {
             while let Some(&(bound, block)) = plan.order.get(next.fetch_add(1, Relaxed)) {
                 if bound < f64::from(floor.get()) {
                     break;
+                }
+                if let Some(&(_, next)) = plan.order.get(next.load(Relaxed)) {
+                    self.kernel().fetch(self.blocks()[next].rows());
                 }
                 worker.visit(block);
             }

@@ -39,6 +39,7 @@ impl LowerBounds {
     }
 
     /// Takes a lower bound; returns the k-th when it rose.
+    #[inline]
     pub(super) fn push(&mut self, bound: f32) -> Option<f32> {
         if bound < PROOF_MIN || self.k == 0 {
             return None;

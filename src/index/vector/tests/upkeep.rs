@@ -4,7 +4,7 @@ use super::super::request::{Gate, Request};
 use super::super::{Arena, NewRow, VectorSource};
 use super::store::{NOW, Shape, Store, as_new};
 use crate::error::ErrorKind;
-use crate::kernel::{Dispatch, quantise_query};
+use crate::kernel::Dispatch;
 use crate::policy::score::{Curve, Decay, ScoreParams, Scorer};
 
 fn store(rows: usize) -> Store {
@@ -94,7 +94,7 @@ fn stored_rows_come_back_as_they_were() {
     let store = store(300);
     let rows: Vec<NewRow<'_>> = store.brute.rows.keys().filter_map(|&row| store.arena.quantised(row)).collect();
     let again = Arena::from_rows(384, Dispatch::best(), &rows).expect("valid");
-    let planes = quantise_query(&store.full.get(5).map_or_else(|| vec![0.1; 384], <[f32]>::to_vec));
+    let planes = Dispatch::best().quantise_query(&store.full.get(5).map_or_else(|| vec![0.1; 384], <[f32]>::to_vec));
     let cosines = |arena: &Arena| {
         let mut all = Vec::new();
         arena.scan_quantised(&planes, Gate::OPEN, |facts, cos| all.push((facts.row, cos.to_bits())));
