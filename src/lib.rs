@@ -3,8 +3,12 @@
 
 mod codec;
 mod embed;
+mod engine;
 mod error;
+mod index;
+mod kernel;
 pub mod memory;
+mod policy;
 mod seal;
 mod storage;
 mod text;

@@ -4,7 +4,7 @@ use crate::codec::log_entry::{LogEntry, RowChange};
 use crate::codec::record;
 use crate::engine::core::Core;
 use crate::engine::remember::{is_linked, text_to_embed};
-use crate::engine::user_index::{facts_of, Attributes, IndexChange};
+use crate::engine::user_index::{Attributes, IndexChange, facts_of};
 use crate::engine::user_writer::UserWriter;
 use crate::error::{Error, Result};
 use crate::memory::{Memory, MemoryId, NewMemory, Sensitivity, Status, SupersedeReason, UserId, Vector, Verb};

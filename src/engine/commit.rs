@@ -1,12 +1,12 @@
 //! From staged jobs to durable commits to memory.
 
-use std::sync::atomic::Ordering;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use crate::codec::keyring::Copy;
 use crate::codec::{Table, UserHash};
 use crate::engine::core::{Core, Durability, ShardState};
-use crate::engine::job::{answer, AnyJob, Job};
+use crate::engine::job::{AnyJob, Job, answer};
 use crate::engine::transaction::{Rekey, Staged, Transaction};
 use crate::engine::user_cell::{CellState, UserCell};
 use crate::error::{Error, ErrorKind, Result};
@@ -31,10 +31,14 @@ impl Core {
         work: impl FnOnce(&mut Transaction<'_>) -> Result<R> + Send + 'static,
     ) -> Result<R> {
         let (job, reply) = Job::new(alone, work);
-        state.queue.submit(Box::new(job) as Box<dyn AnyJob>, |job| job.alone(), |mut jobs| {
-            let outcome = self.run_batch(state, &mut jobs);
-            jobs.into_iter().for_each(|job| job.finish(&outcome));
-        });
+        state.queue.submit(
+            Box::new(job) as Box<dyn AnyJob>,
+            |job| job.alone(),
+            |mut jobs| {
+                let outcome = self.run_batch(state, &mut jobs);
+                jobs.into_iter().for_each(|job| job.finish(&outcome));
+            },
+        );
         answer(&reply)
     }
 
@@ -70,7 +74,11 @@ impl Core {
         match self.settings.durability {
             Durability::Durable => Sync::Now,
             Durability::Relaxed { every } => {
-                if state.unsynced.load(Ordering::Relaxed) + 1 >= every { Sync::Now } else { Sync::Later }
+                if state.unsynced.load(Ordering::Relaxed) + 1 >= every {
+                    Sync::Now
+                } else {
+                    Sync::Later
+                }
             }
         }
     }
@@ -146,9 +154,12 @@ impl Commit<'_> {
         let found = self.shard.reopen().and_then(|()| self.shard.last_seq());
         match found {
             Ok(seq) if seq == self.seq => Ok(()),
-            Ok(seq) if seq + 1 == self.seq => Err(Error::new(error.kind(), "not committed: the write failed").with_source(error)),
+            Ok(seq) if seq + 1 == self.seq => {
+                Err(Error::new(error.kind(), "not committed: the write failed").with_source(error))
+            }
             Ok(seq) => {
-                let lost = Error::io(format!("relaxed commits after {seq} were lost in a failed write; reopen the store"));
+                let lost =
+                    Error::io(format!("relaxed commits after {seq} were lost in a failed write; reopen the store"));
                 self.state.set_broken(lost.duplicate());
                 Err(lost.with_source(error))
             }
@@ -223,7 +234,8 @@ impl Commit<'_> {
             .and_then(|()| keyring.write_intent(self.core.shard_number(*user) as u32, None))
             .and_then(|()| keyring.sync());
         if undone.is_err() {
-            self.state.set_broken(Error::io(format!("KEYRING: a forgetting was cut short ({cause}); reopen the store")));
+            self.state
+                .set_broken(Error::io(format!("KEYRING: a forgetting was cut short ({cause}); reopen the store")));
         }
     }
 
@@ -273,7 +285,7 @@ impl Core {
 
 impl Transaction<'_> {
     fn remove_unfinished(&mut self, user: UserHash) -> Result<()> {
-        use crate::engine::head::{load, Found, Repair};
+        use crate::engine::head::{Found, Repair, load};
         let Found::Absent(Some(past)) = load(self.core, &self.view, user, Repair::No)? else { return Ok(()) };
         if past.unfinished {
             self.remove_rows(user)?;

@@ -144,11 +144,15 @@ mod tests {
                 let (queue, jobs, batches) = (&queue, &jobs, &batches);
                 scope.spawn(move || {
                     for i in 0..200u32 {
-                        queue.submit(thread * 1000 + i, |job| job % 7 == 0, |batch| {
-                            assert!(batch.len() == 1 || batch.iter().all(|job| job % 7 != 0));
-                            jobs.fetch_add(batch.len() as u32, Ordering::Relaxed);
-                            batches.fetch_add(1, Ordering::Relaxed);
-                        });
+                        queue.submit(
+                            thread * 1000 + i,
+                            |job| job % 7 == 0,
+                            |batch| {
+                                assert!(batch.len() == 1 || batch.iter().all(|job| job % 7 != 0));
+                                jobs.fetch_add(batch.len() as u32, Ordering::Relaxed);
+                                batches.fetch_add(1, Ordering::Relaxed);
+                            },
+                        );
                     }
                 });
             }

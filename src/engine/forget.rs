@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::codec::log_entry::{LogEntry, RowChange};
 use crate::codec::table::number_of;
-use crate::codec::{record, Table};
+use crate::codec::{Table, record};
 use crate::engine::core::Core;
-use crate::engine::head::{log_chunk, row_chunk, ChunkKey};
+use crate::engine::head::{ChunkKey, log_chunk, row_chunk};
 use crate::engine::remember::is_linked;
 use crate::engine::transaction::Rekey;
-use crate::engine::user_index::{facts_of, Attributes, IndexChange};
+use crate::engine::user_index::{Attributes, IndexChange, facts_of};
 use crate::engine::user_writer::UserWriter;
 use crate::error::{Error, Result};
 use crate::memory::{Memory, MemoryId, Sensitivity, Status, UserId, Verb};
@@ -139,26 +139,30 @@ impl UserWriter<'_, '_> {
         Ok(linked)
     }
 
-    /// The entries of the log that hold something of what goes, without it.
-    fn purged_log(&self, plan: &Plan) -> Result<Vec<(u64, LogEntry)>> {
-        let mut purged = Vec::new();
+    /// The entries of the log in chunks that hold something of what goes, without it.
+    fn purged_log(&mut self, plan: &Plan) -> Result<Vec<(u64, LogEntry)>> {
         if self.head().facts.log_images == 0 {
-            return Ok(purged);
+            return Ok(Vec::new());
         }
+        let (mut entries, mut touched, mut dropped) = (Vec::new(), BTreeSet::new(), 0);
         for (key, bytes) in self.transaction.scan_user(Table::Log, self.user)? {
             let seq = number_of(&key).ok_or_else(|| Error::corrupt("log: malformed key"))?;
             let chunk = self.existing_chunk_key(log_chunk(seq))?;
             let plain = self.head().open_value(self.core(), Table::Log, &key, &chunk, &bytes)?;
             let mut entry = LogEntry::decode(&plain)?;
-            let mut touched = false;
+            let images = entry.images();
             for change in &mut entry.rows {
-                touched |= purge_image(plan, change)?;
+                if purge_image(plan, change)? {
+                    touched.insert(log_chunk(seq));
+                }
             }
-            if touched {
-                purged.push((seq, entry));
-            }
+            dropped += images - entry.images();
+            entries.push((seq, entry));
         }
-        Ok(purged)
+        let facts = self.facts();
+        facts.log_images = facts.log_images.saturating_sub(dropped);
+        entries.retain(|(seq, _)| touched.contains(&log_chunk(*seq)));
+        Ok(entries)
     }
 
     fn all_chunk_keys(&self) -> Result<Vec<(u64, ChunkKey)>> {
@@ -255,4 +259,3 @@ fn purge_image(plan: &Plan, change: &mut RowChange) -> Result<bool> {
     }
     Ok(stripped)
 }
-

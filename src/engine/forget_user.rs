@@ -1,12 +1,13 @@
 //! Forgetting a user: the keys go first, and with them everything.
 
+use crate::codec::Table;
 use crate::codec::head::SlotRef;
 use crate::codec::keyring::Copy;
-use crate::codec::Table;
 use crate::engine::core::Core;
 use crate::engine::forget::Forgotten;
-use crate::engine::head::{self, Found, Repair};
+use crate::engine::head::{self, Found, Head, Repair};
 use crate::engine::transaction::{Rekey, Transaction};
+use crate::engine::user_cell::CellState;
 use crate::error::{Error, Result};
 use crate::memory::UserId;
 use crate::seal::{Keyring, SlotOwner};
@@ -25,16 +26,14 @@ impl Transaction<'_> {
         let Found::Live(head) = head::load(core, &self.view, user, Repair::No)? else {
             return Err(Error::not_found("user: nothing is stored"));
         };
-        let owner = SlotOwner { user, generation: head.slot.generation, epoch: head.slot.epoch };
-        let erased = Keyring::erased_slot(owner, self.now);
-        let shard = core.shard_number(user) as u32;
-        core.keyring.write_intent(shard, Some(user))?;
-        for copy in [Copy::A, Copy::B] {
-            core.keyring.write_slot(head.slot.slot, copy, &erased)?;
-            core.keyring.sync()?;
+        if let Err(error) = self.erase_keys(&head) {
+            // Whatever reached the disk counts: what is held in memory may be wrong by now.
+            *core.cell(user).state.write() = CellState::default();
+            return Err(error);
         }
-        // From here on the user is forgotten, whatever happens to the rest.
-        self.remove_rows(user)?;
+        if let Err(error) = self.remove_rows(user) {
+            log::warn!("rows of {user} remain, without their keys: {error}");
+        }
         let gone = SlotRef { erased: true, ..head.slot };
         self.job.put(Table::Users, &user.0, gone.encode(&[]));
         self.rekey = Some(Rekey::Erased { user });
@@ -44,5 +43,18 @@ impl Transaction<'_> {
             generation: head.slot.generation,
             epoch: head.slot.epoch,
         })
+    }
+
+    /// Overwrites both copies of the slot. From the first one on the user is forgotten, whatever follows.
+    fn erase_keys(&self, head: &Head) -> Result<()> {
+        let keyring = &self.core.keyring;
+        let owner = SlotOwner { user: head.user, generation: head.slot.generation, epoch: head.slot.epoch };
+        let erased = Keyring::erased_slot(owner, self.now);
+        keyring.write_intent(self.core.shard_number(head.user) as u32, Some(head.user))?;
+        for copy in [Copy::A, Copy::B] {
+            keyring.write_slot(head.slot.slot, copy, &erased)?;
+            keyring.sync()?;
+        }
+        Ok(())
     }
 }

@@ -1,8 +1,8 @@
 //! What the engine has to know of a user before it can read or write anything.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::RwLock;
 
@@ -150,7 +150,8 @@ impl Head {
         }
         let key = numbered(self.user, chunk);
         let found = view.get_with(Table::Keys, &key, |bytes| self.open_chunk_key(core, &key, bytes))?;
-        let found = found.ok_or_else(|| Error::corrupt(format!("keys: the key of chunk {chunk} of {} is missing", self.user)))?;
+        let found = found
+            .ok_or_else(|| Error::corrupt(format!("keys: the key of chunk {chunk} of {} is missing", self.user)))?;
         self.chunks.write().insert(chunk, found.clone());
         Ok(found)
     }
@@ -162,7 +163,14 @@ impl Head {
     }
 
     /// Opens a value that is sealed under a chunk key.
-    pub(crate) fn open_value(&self, core: &Core, table: Table, key: &[u8], chunk: &ChunkKey, bytes: &[u8]) -> Result<Vec<u8>> {
+    pub(crate) fn open_value(
+        &self,
+        core: &Core,
+        table: Table,
+        key: &[u8],
+        chunk: &ChunkKey,
+        bytes: &[u8],
+    ) -> Result<Vec<u8>> {
         Ok(core.sealer.open(&chunk.key, &self.place(table, key, chunk.epoch), bytes)?.plain)
     }
 

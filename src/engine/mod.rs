@@ -9,6 +9,8 @@ mod forget_user;
 mod head;
 mod job;
 mod remember;
+mod spaces;
 mod transaction;
 mod user_cell;
+mod user_index;
 mod user_writer;

@@ -3,7 +3,7 @@
 use crate::codec::log_entry::{LogEntry, RowChange};
 use crate::embed::Purpose;
 use crate::engine::core::Core;
-use crate::engine::user_index::{facts_of, IndexChange, Attributes};
+use crate::engine::user_index::{Attributes, IndexChange, facts_of};
 use crate::engine::user_writer::UserWriter;
 use crate::error::{Error, Result};
 use crate::memory::limits::{BATCH_MAX, ROWS_MAX};
@@ -46,7 +46,7 @@ impl Core {
         Ok(outcomes.into_iter().map(|bad| bad.map_or_else(|| stored.next().unwrap_or_else(missing), Err)).collect())
     }
 
-    fn prepare(&self, news: Vec<NewMemory>) -> Vec<Result<Prepared>> {
+    pub(crate) fn prepare(&self, news: Vec<NewMemory>) -> Vec<Result<Prepared>> {
         let mut prepared: Vec<Result<Prepared>> = news.into_iter().map(|new| self.prepare_one(new)).collect();
         self.embed_missing(&mut prepared);
         prepared

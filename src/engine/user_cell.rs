@@ -1,8 +1,8 @@
 //! What is held in memory of a user, and which users are held.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use parking_lot::{Mutex, RwLock};
 
@@ -38,12 +38,7 @@ pub(crate) struct UserCache {
 
 impl UserCache {
     pub(crate) fn new(budget_bytes: usize) -> Self {
-        Self {
-            cells: Mutex::default(),
-            budget_bytes,
-            clock: AtomicU64::new(0),
-            held_bytes: AtomicUsize::new(0),
-        }
+        Self { cells: Mutex::default(), budget_bytes, clock: AtomicU64::new(0), held_bytes: AtomicUsize::new(0) }
     }
 
     /// The cell of a user, made if need be and marked as used.

@@ -3,9 +3,9 @@
 use crate::codec::head::UserFacts;
 use crate::codec::log_entry::LogEntry;
 use crate::codec::table::{hashed, numbered};
-use crate::codec::{record, vector, Table, UserHash};
+use crate::codec::{Table, UserHash, record, vector};
 use crate::engine::core::Core;
-use crate::engine::head::{log_chunk, row_chunk, ChunkKey, Head};
+use crate::engine::head::{ChunkKey, Head, log_chunk, row_chunk};
 use crate::engine::transaction::{Staged, Transaction};
 use crate::engine::user_index::IndexChange;
 use crate::error::{Error, Result};
@@ -154,7 +154,15 @@ impl UserWriter<'_, '_> {
         self.put_sealed(table, key, &chunk.key, chunk.epoch, plain, before)
     }
 
-    fn put_sealed(&mut self, table: Table, key: &[u8], seal: &Key, epoch: u64, plain: &[u8], before: Before) -> Result<()> {
+    fn put_sealed(
+        &mut self,
+        table: Table,
+        key: &[u8],
+        seal: &Key,
+        epoch: u64,
+        plain: &[u8],
+        before: Before,
+    ) -> Result<()> {
         if before == Before::Perhaps {
             self.forget_term(table, key)?;
         }

@@ -3,5 +3,5 @@
 mod canonical;
 mod words;
 
-pub(crate) use canonical::{canonical, CANON_VERSION};
+pub(crate) use canonical::{CANON_VERSION, canonical};
 pub(crate) use words::{is_cjk, words};

@@ -1,0 +1,7 @@
+//! What is searched.
+
+pub(crate) mod attributes;
+mod filter;
+pub(crate) mod vector;
+
+pub use filter::{Comparison, Filter};

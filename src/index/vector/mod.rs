@@ -1,0 +1,29 @@
+//! The rows of one user in memory, and the exact top-k of the whole score over them.
+//!
+//! Rows are quantised to bytes in blocks of 256; a search skips the blocks and rows that a bound proves
+//! too low, and scores the rest from the full vectors in f64.
+
+mod arena;
+mod bits;
+mod block;
+#[cfg(test)]
+mod brute;
+mod facts;
+mod full;
+mod hull;
+mod legs;
+mod lookup;
+mod rank;
+mod request;
+mod scan;
+mod search;
+mod top;
+
+#[cfg(test)]
+mod tests;
+
+pub use arena::Arena;
+pub use facts::{Facts, NewRow, STATUS_ACTIVE, VectorSource};
+pub use full::{FullRows, RamRows};
+pub use legs::Legs;
+pub use request::{Candidate, Gate, Outcome, Request};

@@ -1,0 +1,187 @@
+//! Floats to integers, with proven error norms.
+
+use super::aligned::AlignedBytes;
+
+/// Quantised rows are padded to a multiple of this many dims.
+const PAD: usize = 64;
+/// What a zero looks like in a biased row.
+const BIAS: u8 = 0x80;
+const ROW_MAX: f32 = 127.0;
+const QUERY_MAX: u32 = 127 * 256;
+/// Independent sums, so that additions needn't wait for each other.
+const LANES: usize = 8;
+/// Covers the rounding of the f64 sums below, up to 4096 dims.
+const NORM_SLACK: f64 = 1.0 + 1e-12;
+
+/// The stored dims of a row of `dims`.
+pub const fn padded(dims: usize) -> usize {
+    dims.next_multiple_of(PAD)
+}
+
+/// What turns a quantised row back into floats, and how far off that is at most.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RowScale {
+    /// Value of one integer step.
+    pub scale: f32,
+    /// Upper bound of the norm of (row - scale * integers).
+    pub err_norm: f32,
+    /// Upper bound of the norm of the row.
+    pub norm: f32,
+}
+
+/// Sums of squares that norms come from.
+#[derive(Default)]
+struct Squares {
+    all: [f64; LANES],
+    planed: [f64; LANES],
+    err: [f64; LANES],
+}
+
+/// Eight values as whole steps, ties to even; plain operations, so that it vectorises everywhere.
+#[inline(always)]
+fn steps(values: &[f32; LANES], scale: f32, most: f32, squares: &mut Squares) -> [i32; LANES] {
+    const MAGIC: f32 = 12_582_912.0;
+    let inverse = if scale > 0.0 { 1.0 / scale } else { 0.0 };
+    let mut steps = [0; LANES];
+    for (i, &x) in values.iter().enumerate() {
+        let step = x * inverse;
+        let step = if step > most { most } else { step };
+        let step = if step < -most { -most } else { step } + MAGIC;
+        steps[i] = step.to_bits().cast_signed().wrapping_sub(MAGIC.to_bits().cast_signed());
+        let back = f64::from(scale) * f64::from(step - MAGIC);
+        squares.all[i] += square(f64::from(x));
+        squares.planed[i] += square(back);
+        squares.err[i] += square(f64::from(x) - back);
+    }
+    steps
+}
+
+/// The step of `most` for the largest value; 0 where its inverse would leave f32.
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "must be compiled inside each instruction set")]
+fn step_size(values: &[f32], most: f32) -> f32 {
+    let scale = largest(values) / most;
+    if scale >= f32::MIN_POSITIVE { scale } else { 0.0 }
+}
+
+/// Quantises a finite row into `out`, biased by 128 and padded; `out` holds [`padded`] bytes.
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "must be compiled inside each instruction set")]
+pub(super) fn quantise_row(row: &[f32], out: &mut [u8]) -> RowScale {
+    assert_eq!(out.len(), padded(row.len()), "a quantised row is padded");
+    out[row.len()..].fill(BIAS);
+    let scale = step_size(row, ROW_MAX);
+    let mut squares = Squares::default();
+    let (whole, rest) = row.as_chunks::<LANES>();
+    for (values, out) in whole.iter().zip(out.as_chunks_mut::<LANES>().0) {
+        *out = steps(values, scale, ROW_MAX, &mut squares).map(|step| step as u8 ^ BIAS);
+    }
+    let mut last = [0.0; LANES];
+    last[..rest.len()].copy_from_slice(rest);
+    let last = steps(&last, scale, ROW_MAX, &mut squares);
+    for (out, step) in out[row.len() - rest.len()..row.len()].iter_mut().zip(last) {
+        *out = step as u8 ^ BIAS;
+    }
+    RowScale { scale, err_norm: norm_up(squares.err), norm: norm_up(squares.all) }
+}
+
+/// A query as 16-bit integers: q = 256 * hi + lo, and the same values whole.
+#[derive(Clone)]
+pub struct PlanedQuery {
+    hi: AlignedBytes,
+    lo: AlignedBytes,
+    whole: Vec<i16>,
+    bias: i32,
+    /// Value of one integer step.
+    pub scale: f32,
+    /// Upper bound of the norm of (query - scale * integers).
+    pub err_norm: f32,
+    /// Upper bound of the norm of scale * integers.
+    pub planed_norm: f32,
+    /// Upper bound of the norm of the query.
+    pub norm: f32,
+}
+
+impl PlanedQuery {
+    /// Bytes of one row that this query can be compared with.
+    pub fn stride(&self) -> usize {
+        self.whole.len()
+    }
+
+    pub(super) fn hi(&self) -> &[u8] {
+        self.hi.as_slice()
+    }
+
+    pub(super) fn lo(&self) -> &[u8] {
+        self.lo.as_slice()
+    }
+
+    pub(super) fn whole(&self) -> &[i16] {
+        &self.whole
+    }
+
+    /// 128 times the sum of the query, which biased rows add to every sum.
+    pub(super) fn bias(&self) -> i32 {
+        self.bias
+    }
+
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "must be compiled inside each instruction set")]
+    pub(super) fn from_whole(whole: Vec<i16>) -> Self {
+        let mut hi = AlignedBytes::zeroed(whole.len());
+        let mut lo = AlignedBytes::zeroed(whole.len());
+        let mut sum = 0i32;
+        for ((&q, lo), hi) in whole.iter().zip(lo.as_mut_slice()).zip(hi.as_mut_slice()) {
+            *lo = q as u8;
+            *hi = ((i32::from(q) - i32::from(q as i8)) >> 8) as u8;
+            sum = sum.wrapping_add(i32::from(q));
+        }
+        let bias = sum.wrapping_mul(128);
+        Self { hi, lo, whole, bias, scale: 0.0, err_norm: 0.0, planed_norm: 0.0, norm: 0.0 }
+    }
+}
+
+/// Quantises a finite query so that no sum with any row can leave i32.
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "must be compiled inside each instruction set")]
+pub(super) fn quantise_query(query: &[f32]) -> PlanedQuery {
+    let room = (i32::MAX as usize / (127 * query.len().max(1))) as u32;
+    let cap = room.min(QUERY_MAX) as f32;
+    let scale = step_size(query, cap);
+    let mut padded_query = query.to_vec();
+    padded_query.resize(padded(query.len()), 0.0);
+    let mut squares = Squares::default();
+    let mut whole = vec![0i16; padded_query.len()];
+    for (values, out) in padded_query.as_chunks::<LANES>().0.iter().zip(whole.as_chunks_mut::<LANES>().0) {
+        *out = steps(values, scale, cap, &mut squares).map(|step| step as i16);
+    }
+    let mut planes = PlanedQuery::from_whole(whole);
+    planes.scale = scale;
+    planes.err_norm = norm_up(squares.err);
+    planes.planed_norm = norm_up(squares.planed);
+    planes.norm = norm_up(squares.all);
+    planes
+}
+
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "must be compiled inside each instruction set")]
+fn largest(values: &[f32]) -> f32 {
+    let mut most = [0.0f32; LANES];
+    let (whole, rest) = values.as_chunks::<LANES>();
+    for values in whole {
+        for (most, x) in most.iter_mut().zip(values) {
+            *most = if x.abs() > *most { x.abs() } else { *most };
+        }
+    }
+    most.iter().chain(rest).fold(0.0, |most, x| x.abs().max(most))
+}
+
+fn square(x: f64) -> f64 {
+    x * x
+}
+
+fn norm_up(squares: [f64; LANES]) -> f32 {
+    let norm = squares.iter().sum::<f64>().sqrt() * NORM_SLACK;
+    let near = norm as f32;
+    if f64::from(near) < norm { near.next_up() } else { near }
+}

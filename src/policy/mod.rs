@@ -1,0 +1,4 @@
+//! Decides, and does nothing: pure functions over facts.
+
+pub(crate) mod belief;
+pub(crate) mod score;
