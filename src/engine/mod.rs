@@ -1,5 +1,6 @@
 //! What does things: commits, reads, recalls, erases.
 
+mod calibrate;
 mod change;
 mod commit;
 mod commit_queue;
@@ -8,9 +9,23 @@ mod forget;
 mod forget_user;
 mod head;
 mod job;
+mod load;
+mod read;
+mod recall;
 mod remember;
 mod spaces;
 mod transaction;
 mod user_cell;
 mod user_index;
 mod user_writer;
+mod why_not;
+
+pub(crate) use change::{Edit, VectorEdit};
+pub use core::Durability;
+pub(crate) use core::{Core, Settings};
+pub use forget::Forgotten;
+pub use read::{Change, UserStats};
+pub(crate) use read::{Listing, Page};
+pub use recall::EmptyReason;
+pub(crate) use recall::{Ask, Ranking, Scored, Statuses};
+pub use why_not::WhyNot;

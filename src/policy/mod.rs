@@ -1,4 +1,5 @@
 //! Decides, and does nothing: pure functions over facts.
 
 pub(crate) mod belief;
+pub(crate) mod sample;
 pub(crate) mod score;
