@@ -180,8 +180,9 @@ impl Core {
                 outcome = outcome.and(shard.close());
             }
         }
-        outcome?;
-        self.keyring.set_clean_sequences(clean)
+        let outcome = outcome.and_then(|()| self.keyring.set_clean_sequences(clean));
+        self.directory.unlock();
+        outcome
     }
 }
 

@@ -36,7 +36,7 @@ pub(crate) struct Directory {
     manifest: Mutex<Manifest>,
     reserve_bytes: u64,
     process_id: u32,
-    lock: Box<dyn File>,
+    lock: Mutex<Option<Box<dyn File>>>,
 }
 
 /// Everything of a store that lies in its directory.
@@ -80,7 +80,7 @@ impl Directory {
             manifest: Mutex::new(manifest),
             reserve_bytes: setup.reserve_bytes,
             process_id: world.process_id(),
-            lock,
+            lock: Mutex::new(Some(lock)),
         };
         Ok(Opened { directory, keyring, shards })
     }
@@ -115,6 +115,11 @@ impl Directory {
         Err(Error::closed("this handle belongs to the parent of a forked process; open the store again"))
     }
 
+    /// Lets others open the store, though clones of the handle may live on.
+    pub(crate) fn unlock(&self) {
+        drop(self.lock.lock().take());
+    }
+
     /// Makes room on a full disk.
     pub(crate) fn release_reserve(&self) -> Result<()> {
         reserve::release(&self.world, &self.path)
@@ -133,7 +138,7 @@ impl Directory {
 
 impl fmt::Debug for Directory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Directory").field("path", &self.path).field("lock", &self.lock).finish_non_exhaustive()
+        f.debug_struct("Directory").field("path", &self.path).finish_non_exhaustive()
     }
 }
 
