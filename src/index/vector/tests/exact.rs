@@ -88,7 +88,7 @@ fn bulk_stores(shape: Shape, first_seed: u64) {
             let dims = [8, 65, 128, 33][i % 4];
             let mut store = Store::new(kernel, dims, shape, first_seed + i as u64);
             store.bulk(rows);
-            for _ in 0..60 {
+            for _ in 0..120 {
                 ask(&mut store);
             }
         }
@@ -108,7 +108,7 @@ fn adversarial_stores_have_no_difference_from_brute_force() {
 #[test]
 fn searches_between_changes_have_no_difference_from_brute_force() {
     for kernel in kernels() {
-        for seed in 2000..2006 {
+        for seed in 2000..2010 {
             let mut store = Store::new(kernel, 24, Shape::Adversarial, seed);
             let start = store.random.below(600);
             store.bulk(start);
