@@ -109,9 +109,7 @@ pub(super) fn quantise_row(row: &[f32], out: &mut [u8]) -> RowScale {
 /// A query as 16-bit integers: q = 256 * hi + lo, and the same values whole.
 #[derive(Clone)]
 pub struct PlanedQuery {
-    #[cfg_attr(not(any(target_arch = "x86_64", test)), expect(dead_code, reason = "only VNNI reads planes"))]
     hi: AlignedBytes,
-    #[cfg_attr(not(any(target_arch = "x86_64", test)), expect(dead_code, reason = "only VNNI reads planes"))]
     lo: AlignedBytes,
     whole: Vec<i16>,
     bias: i32,
