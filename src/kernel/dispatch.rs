@@ -7,10 +7,6 @@ use super::bounds::{self, BOUND_LANES, BoundConsts, BoundRows};
 use super::quantise::{self, PlanedQuery, RowScale};
 use super::scalar;
 
-/// Lines that a scan reads before its own fetching ahead arrives.
-#[cfg(target_arch = "x86_64")]
-const FETCH_LINES: usize = 192;
-
 /// The instruction sets that have a kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Kernel {
@@ -155,19 +151,6 @@ impl Dispatch {
             return unsafe { super::avx2::quantise_query(query) };
         }
         quantise::quantise_query(query)
-    }
-
-    /// Asks for the rows that a scan will begin with.
-    #[cfg_attr(not(target_arch = "x86_64"), expect(clippy::unused_self, reason = "no such hint"))]
-    pub fn fetch(self, rows: &[u8]) {
-        #[cfg(target_arch = "x86_64")]
-        if self.has_avx2() {
-            for line in rows.chunks(64).take(FETCH_LINES) {
-                // SAFETY: the features of this kernel were detected, and AVX2 is one of them.
-                unsafe { super::avx2::prefetch(line.as_ptr()) };
-            }
-        }
-        let _ = rows;
     }
 
     #[cfg(target_arch = "x86_64")]

@@ -23,5 +23,5 @@ mod tests;
 pub use aligned::AlignedBytes;
 pub use bounds::{BOUND_LANES, BoundConsts, BoundRows, exp2_fast};
 pub use dispatch::{Dispatch, Kernel, UnknownKernel};
-pub use naive::{float_dot, float_squared_norm};
+pub use naive::float_dot;
 pub use quantise::{PlanedQuery, RowScale, padded};

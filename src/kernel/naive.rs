@@ -9,8 +9,3 @@ pub fn float_dot(a: &[f32], b: &[f32]) -> f64 {
     }
     super::scalar::dot(a, b)
 }
-
-/// The squared norm in f32.
-pub fn float_squared_norm(a: &[f32]) -> f64 {
-    float_dot(a, a)
-}

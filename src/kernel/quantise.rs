@@ -29,31 +29,48 @@ pub struct RowScale {
     pub norm: f32,
 }
 
-/// Sums of squares that norms come from.
-#[derive(Default)]
+/// Sums of squares that norms come from: of the values or of their steps, and of the difference.
+#[derive(Default, Clone, Copy)]
 struct Squares {
-    all: [f64; LANES],
-    planed: [f64; LANES],
+    sizes: [f64; LANES],
     err: [f64; LANES],
+}
+
+impl Squares {
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "must be compiled inside each instruction set")]
+    fn add(mut self, values: &[f32; LANES], scale: f32, steps: &[f32; LANES], of_steps: bool) -> Self {
+        for i in 0..LANES {
+            let (x, back) = (f64::from(values[i]), f64::from(scale) * f64::from(steps[i]));
+            self.sizes[i] += if of_steps { back * back } else { x * x };
+            self.err[i] += (x - back) * (x - back);
+        }
+        self
+    }
 }
 
 /// Eight values as whole steps, ties to even; plain operations, so that it vectorises everywhere.
 #[inline(always)]
-fn steps(values: &[f32; LANES], scale: f32, most: f32, squares: &mut Squares) -> [i32; LANES] {
+fn steps(values: &[f32; LANES], inverse: f32, most: f32) -> [f32; LANES] {
     const MAGIC: f32 = 12_582_912.0;
-    let inverse = if scale > 0.0 { 1.0 / scale } else { 0.0 };
-    let mut steps = [0; LANES];
-    for (i, &x) in values.iter().enumerate() {
+    values.map(|x| {
         let step = x * inverse;
         let step = if step > most { most } else { step };
-        let step = if step < -most { -most } else { step } + MAGIC;
-        steps[i] = step.to_bits().cast_signed().wrapping_sub(MAGIC.to_bits().cast_signed());
-        let back = f64::from(scale) * f64::from(step - MAGIC);
-        squares.all[i] += square(f64::from(x));
-        squares.planed[i] += square(back);
-        squares.err[i] += square(f64::from(x) - back);
-    }
-    steps
+        (if step < -most { -most } else { step } + MAGIC) - MAGIC
+    })
+}
+
+/// Steps as integers, by the bits of a float that has no room for a fraction.
+#[inline(always)]
+fn whole(steps: &[f32; LANES]) -> [i32; LANES] {
+    const MAGIC: f32 = 12_582_912.0;
+    steps.map(|step| (step + MAGIC).to_bits().wrapping_sub(MAGIC.to_bits()).cast_signed())
+}
+
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "must be compiled inside each instruction set")]
+fn inverse(scale: f32) -> f32 {
+    if scale > 0.0 { 1.0 / scale } else { 0.0 }
 }
 
 /// The step of `most` for the largest value; 0 where its inverse would leave f32.
@@ -72,17 +89,21 @@ pub(super) fn quantise_row(row: &[f32], out: &mut [u8]) -> RowScale {
     out[row.len()..].fill(BIAS);
     let scale = step_size(row, ROW_MAX);
     let mut squares = Squares::default();
-    let (whole, rest) = row.as_chunks::<LANES>();
-    for (values, out) in whole.iter().zip(out.as_chunks_mut::<LANES>().0) {
-        *out = steps(values, scale, ROW_MAX, &mut squares).map(|step| step as u8 ^ BIAS);
+    let inverse = inverse(scale);
+    let (eights, rest) = row.as_chunks::<LANES>();
+    for (values, out) in eights.iter().zip(out.as_chunks_mut::<LANES>().0) {
+        let steps = steps(values, inverse, ROW_MAX);
+        *out = whole(&steps).map(|step| step as u8 ^ BIAS);
+        squares = squares.add(values, scale, &steps, false);
     }
     let mut last = [0.0; LANES];
     last[..rest.len()].copy_from_slice(rest);
-    let last = steps(&last, scale, ROW_MAX, &mut squares);
-    for (out, step) in out[row.len() - rest.len()..row.len()].iter_mut().zip(last) {
+    let steps = steps(&last, inverse, ROW_MAX);
+    for (out, step) in out[row.len() - rest.len()..row.len()].iter_mut().zip(whole(&steps)) {
         *out = step as u8 ^ BIAS;
     }
-    RowScale { scale, err_norm: norm_up(squares.err), norm: norm_up(squares.all) }
+    squares = squares.add(&last, scale, &steps, false);
+    RowScale { scale, err_norm: norm_up(squares.err), norm: norm_up(squares.sizes) }
 }
 
 /// A query as 16-bit integers: q = 256 * hi + lo, and the same values whole.
@@ -108,10 +129,12 @@ impl PlanedQuery {
         self.whole.len()
     }
 
+    #[cfg_attr(not(any(target_arch = "x86_64", test)), expect(dead_code, reason = "only VNNI reads planes"))]
     pub(super) fn hi(&self) -> &[u8] {
         self.hi.as_slice()
     }
 
+    #[cfg_attr(not(any(target_arch = "x86_64", test)), expect(dead_code, reason = "only VNNI reads planes"))]
     pub(super) fn lo(&self) -> &[u8] {
         self.lo.as_slice()
     }
@@ -151,15 +174,18 @@ pub(super) fn quantise_query(query: &[f32]) -> PlanedQuery {
     let mut padded_query = query.to_vec();
     padded_query.resize(padded(query.len()), 0.0);
     let mut squares = Squares::default();
-    let mut whole = vec![0i16; padded_query.len()];
-    for (values, out) in padded_query.as_chunks::<LANES>().0.iter().zip(whole.as_chunks_mut::<LANES>().0) {
-        *out = steps(values, scale, cap, &mut squares).map(|step| step as i16);
+    let mut integers = vec![0i16; padded_query.len()];
+    let inverse = inverse(scale);
+    for (values, out) in padded_query.as_chunks::<LANES>().0.iter().zip(integers.as_chunks_mut::<LANES>().0) {
+        let steps = steps(values, inverse, cap);
+        *out = whole(&steps).map(|step| step as i16);
+        squares = squares.add(values, scale, &steps, true);
     }
-    let mut planes = PlanedQuery::from_whole(whole);
+    let mut planes = PlanedQuery::from_whole(integers);
     planes.scale = scale;
     planes.err_norm = norm_up(squares.err);
-    planes.planed_norm = norm_up(squares.planed);
-    planes.norm = norm_up(squares.all);
+    planes.planed_norm = norm_up(squares.sizes);
+    planes.norm = (planes.planed_norm + planes.err_norm).next_up();
     planes
 }
 
@@ -174,10 +200,6 @@ fn largest(values: &[f32]) -> f32 {
         }
     }
     most.iter().chain(rest).fold(0.0, |most, x| x.abs().max(most))
-}
-
-fn square(x: f64) -> f64 {
-    x * x
 }
 
 fn norm_up(squares: [f64; LANES]) -> f32 {

@@ -6,41 +6,33 @@ use super::facts::{Facts, NewRow, VectorSource};
 use super::legs::Legs;
 use super::lookup::{SlotTable, hash_id, hash_row};
 use super::request::Gate;
+use super::runs::Run;
 use crate::error::{Error, Result};
 use crate::kernel::{Dispatch, PlanedQuery, padded};
-use crate::policy::score::weight;
 
-/// Rows of the largest run.
-const RUN_ROWS_MAX: usize = 8192;
 const BLOCK_BITS: u32 = BLOCK_ROWS.trailing_zeros();
 /// Blocks that slots can name, two short of the table's marks.
 const BLOCKS_MAX: usize = (u32::MAX >> BLOCK_BITS) as usize;
 /// Below this many removed rows a rewrite is not worth it.
 const DEAD_ROWS_MIN: usize = 256;
 
-/// A stretch of blocks whose rows are sorted by weight.
-struct Run {
-    blocks: usize,
-    rows: usize,
-}
-
 /// The searchable rows of one user.
 ///
 /// Oldest runs lie first, the open tail last. A slot is a block and a lane in it; merges move slots.
 pub struct Arena {
-    dims: usize,
-    kernel: Dispatch,
-    blocks: Vec<Block>,
-    runs: Vec<Run>,
-    has_tail: bool,
-    by_row: SlotTable,
-    by_id: SlotTable,
-    live: usize,
-    dead: usize,
-    generation: u64,
+    pub(super) dims: usize,
+    pub(super) kernel: Dispatch,
+    pub(super) blocks: Vec<Block>,
+    pub(super) runs: Vec<Run>,
+    pub(super) has_tail: bool,
+    pub(super) by_row: SlotTable,
+    pub(super) by_id: SlotTable,
+    pub(super) live: usize,
+    pub(super) dead: usize,
+    pub(super) generation: u64,
 }
 
-fn slot(block: usize, lane: usize) -> u32 {
+pub(super) fn slot(block: usize, lane: usize) -> u32 {
     (block << BLOCK_BITS | lane) as u32
 }
 
@@ -70,51 +62,6 @@ impl Arena {
         }
     }
 
-    /// An arena of many rows: cut by time into runs, the newest the smallest.
-    ///
-    /// # Errors
-    ///
-    /// As [`Arena::insert`], for the first row that breaks a rule.
-    pub fn from_rows(dims: usize, kernel: Dispatch, rows: &[NewRow<'_>]) -> Result<Self> {
-        let mut arena = Self::with_kernel(dims, kernel);
-        let mut order: Vec<&NewRow<'_>> = rows.iter().collect();
-        order.sort_by_key(|row| row.facts.time);
-        let mut end = order.len();
-        let mut cuts = Vec::new();
-        let mut size = BLOCK_ROWS;
-        while end > 0 {
-            let start = end.saturating_sub(size);
-            cuts.push(start..end);
-            end = start;
-            size = (size * 2).min(RUN_ROWS_MAX);
-        }
-        for cut in cuts.into_iter().rev() {
-            let (first, run) = (arena.blocks.len(), &mut order[cut]);
-            run.sort_by(|a, b| heavier(&a.facts, &b.facts));
-            arena.append_run(run)?;
-            arena.push_run(first, run.len());
-        }
-        Ok(arena)
-    }
-
-    fn append_run(&mut self, rows: &[&NewRow<'_>]) -> Result<()> {
-        for part in rows.chunk_by(|a, b| a.facts.pinned == b.facts.pinned) {
-            for rows in part.chunks(BLOCK_ROWS) {
-                let base = rows.iter().map(|row| row.facts.time).max().unwrap_or(0);
-                self.open_block(base, rows.len())?;
-                for row in rows {
-                    self.check(row)?;
-                    self.push(row);
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn push_run(&mut self, first_block: usize, rows: usize) {
-        self.runs.push(Run { blocks: self.blocks.len() - first_block, rows });
-    }
-
     /// Adds a row to the tail, closing the tail when it is full.
     ///
     /// # Errors
@@ -133,7 +80,7 @@ impl Arena {
         Ok(())
     }
 
-    fn check(&self, row: &NewRow<'_>) -> Result<()> {
+    pub(super) fn check(&self, row: &NewRow<'_>) -> Result<()> {
         self.check_vector(&row.vector)?;
         let facts = &row.facts;
         if self.slot_of(facts.row).is_some() || self.slot_of_id(&facts.id).is_some() {
@@ -151,7 +98,7 @@ impl Arena {
         if fits { Ok(()) } else { Err(Error::invalid(format!("vector: the space has {} dims", self.dims))) }
     }
 
-    fn open_block(&mut self, base: i64, rows: usize) -> Result<()> {
+    pub(super) fn open_block(&mut self, base: i64, rows: usize) -> Result<()> {
         if self.blocks.len() >= BLOCKS_MAX {
             return Err(Error::unsupported("one user can't have more than four billion rows"));
         }
@@ -160,7 +107,7 @@ impl Arena {
         Ok(())
     }
 
-    fn push(&mut self, row: &NewRow<'_>) {
+    pub(super) fn push(&mut self, row: &NewRow<'_>) {
         let at = self.blocks.len() - 1;
         let slot = slot(at, self.blocks[at].push(row));
         let facts = |slot| {
@@ -170,58 +117,6 @@ impl Arena {
         self.by_row.insert(hash_row(row.facts.row), slot, |s| hash_row(facts(s).row));
         self.by_id.insert(hash_id(&row.facts.id), slot, |s| hash_id(&facts(s).id));
         self.live += 1;
-    }
-
-    /// Makes the tail a run, merged with the runs before it that are no larger.
-    fn close_tail(&mut self) {
-        self.has_tail = false;
-        let (mut blocks, mut rows) = (1, BLOCK_ROWS);
-        while let Some(run) =
-            self.runs.pop_if(|run| size_class(run.rows) <= size_class(rows) && run.rows + rows <= RUN_ROWS_MAX)
-        {
-            blocks += run.blocks;
-            rows += run.rows;
-        }
-        self.rewrite(self.blocks.len() - blocks);
-    }
-
-    /// Rewrites the blocks from `first` on as one run, without removed rows.
-    fn rewrite(&mut self, first: usize) {
-        let old = self.blocks.split_off(first);
-        let places = sorted_places(&old);
-        let cells: Vec<_> = places.iter().map(|&(block, lane)| self.cells_of(&old, first, block, lane)).collect();
-        self.dead -= old.iter().map(|block| block.len() - block.live().count()).sum::<usize>();
-        self.generation += 1;
-        self.pack(&old, &places);
-        let lanes = self.blocks[first..].iter().enumerate().flat_map(|(i, b)| (0..b.len()).map(move |lane| (i, lane)));
-        for ((by_row, by_id), (block, lane)) in cells.into_iter().zip(lanes) {
-            self.by_row.set(by_row, slot(first + block, lane));
-            self.by_id.set(by_id, slot(first + block, lane));
-        }
-        if !places.is_empty() {
-            self.push_run(first, places.len());
-        }
-    }
-
-    fn cells_of(&self, old: &[Block], first: usize, block: usize, lane: usize) -> (usize, usize) {
-        let (facts, slot) = (&old[block].facts[lane], slot(first + block, lane));
-        let by_row = self.by_row.position(hash_row(facts.row), |s| s == slot);
-        let by_id = self.by_id.position(hash_id(&facts.id), |s| s == slot);
-        (by_row.expect("live rows are in the table"), by_id.expect("live ids are in the table"))
-    }
-
-    fn pack(&mut self, old: &[Block], places: &[(usize, usize)]) {
-        let facts = |&(block, lane): &(usize, usize)| &old[block].facts[lane];
-        for part in places.chunk_by(|a, b| facts(a).pinned == facts(b).pinned) {
-            for places in part.chunks(BLOCK_ROWS) {
-                let base = places.iter().map(|place| facts(place).time).max().unwrap_or(0);
-                let mut block = Block::new(self.kernel, padded(self.dims), base, places.len());
-                for &(from, lane) in places {
-                    block.push(&old[from].row(lane));
-                }
-                self.blocks.push(block);
-            }
-        }
     }
 
     /// Replaces the facts of a row; its row number and id stay.
@@ -266,21 +161,6 @@ impl Arena {
         if self.dead > DEAD_ROWS_MIN && self.dead > self.live {
             return self.rebuild();
         }
-        Ok(())
-    }
-
-    /// Rewrites everything: drops removed rows, sorts by today's weights, lowers all bounds.
-    ///
-    /// # Errors
-    ///
-    /// None in practice; those of [`Arena::from_rows`].
-    pub fn rebuild(&mut self) -> Result<()> {
-        let old = std::mem::take(&mut self.blocks);
-        let rows: Vec<NewRow<'_>> =
-            old.iter().flat_map(|block| block.live().iter().map(|lane| block.row(lane))).collect();
-        let generation = self.generation + 1;
-        *self = Self::from_rows(self.dims, self.kernel, &rows)?;
-        self.generation += generation;
         Ok(())
     }
 
@@ -378,22 +258,4 @@ impl Arena {
     fn slot_of_id(&self, id: &[u8; 16]) -> Option<u32> {
         self.by_id.find(hash_id(id), |slot| self.facts_at(slot).id == *id)
     }
-}
-
-fn size_class(rows: usize) -> usize {
-    rows.div_ceil(BLOCK_ROWS).next_power_of_two()
-}
-
-/// Pinned rows last, each part by falling weight, the newer first.
-fn heavier(a: &Facts, b: &Facts) -> std::cmp::Ordering {
-    let heavy = |f: &Facts| weight(f.importance, f.confidence, false);
-    a.pinned.cmp(&b.pinned).then(heavy(b).total_cmp(&heavy(a))).then(b.time.cmp(&a.time))
-}
-
-fn sorted_places(blocks: &[Block]) -> Vec<(usize, usize)> {
-    let places = blocks.iter().enumerate().flat_map(|(b, block)| block.live().iter().map(move |lane| (b, lane)));
-    let mut places: Vec<_> = places.collect();
-    let facts = |place: &(usize, usize)| &blocks[place.0].facts[place.1];
-    places.sort_by(|a, b| heavier(facts(a), facts(b)));
-    places
 }

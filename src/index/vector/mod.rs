@@ -15,6 +15,7 @@ mod legs;
 mod lookup;
 mod rank;
 mod request;
+mod runs;
 mod scan;
 mod search;
 mod top;

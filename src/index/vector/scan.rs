@@ -56,7 +56,7 @@ impl<'a> Worker<'a> {
             plan,
             floor,
             lower: LowerBounds::new(plan.proof_k),
-            survivors: Vec::new(),
+            survivors: Vec::with_capacity(BLOCK_ROWS),
             scanned_rows: 0,
             sums: [0; BLOCK_ROWS],
             extra: [0.0; BLOCK_ROWS],

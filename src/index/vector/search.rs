@@ -112,7 +112,7 @@ impl Arena {
             let relevance = self.relevance_bound(request, plan, block);
             let decayed = (1.0 - plan.grid.floor) * (log.decayed - plan.shift).exp2();
             let factor = if plan.grid.floor == 0.0 { decayed } else { plan.grid.floor * log.weight.exp2() + decayed };
-            (relevance * factor * BLOCK_SLACK + f64::from(f32::MIN_POSITIVE), block)
+            (coarse(relevance * factor * BLOCK_SLACK), block)
         };
         let mut order: Vec<_> = logs.iter().enumerate().map(bound).collect();
         order.sort_by(|a, b| b.0.total_cmp(&a.0));
@@ -134,9 +134,6 @@ impl Arena {
             while let Some(&(bound, block)) = plan.order.get(next.fetch_add(1, Relaxed)) {
                 if bound < f64::from(floor.get()) {
                     break;
-                }
-                if let Some(&(_, next)) = plan.order.get(next.load(Relaxed)) {
-                    self.kernel().fetch(self.blocks()[next].rows());
                 }
                 worker.visit(block);
             }
@@ -217,4 +214,11 @@ fn least_bound(min_score: Option<f64>, shift: f64) -> f32 {
     let Some(score) = min_score.filter(|&score| score > EXPONENT_MIN.exp2()) else { return 0.0 };
     let scaled = score * SCORE_SLACK * (-shift).exp2();
     if scaled >= f64::from(f32::MAX) { f32::MAX } else { (scaled as f32).next_down().max(0.0) }
+}
+
+/// Rounds a bound up to ten bits, so that blocks that differ by less stay in the order of their addresses.
+fn coarse(bound: f64) -> f64 {
+    const REST: u32 = (1 << 13) - 1;
+    let bits = (bound.min(f64::from(f32::MAX)) as f32 + f32::MIN_POSITIVE).to_bits();
+    if bound < f64::from(f32::MAX) / 2.0 { f64::from(f32::from_bits((bits | REST) + 1)) } else { bound }
 }

@@ -47,6 +47,10 @@ fn same(found: &Outcome, wanted: &[Candidate], what: &str) {
 /// One random query, compared.
 fn ask(store: &mut Store) -> Outcome {
     let scorer = scorer(store);
+    ask_with(store, &scorer)
+}
+
+fn ask_with(store: &mut Store, scorer: &Scorer) -> Outcome {
     let query = (!store.random.one_in(6)).then(|| store.vector());
     let with_legs = query.is_none() || store.random.one_in(3);
     let (legs, twin) = if with_legs { store.legs() } else { (store.arena.legs(), BTreeMap::new()) };
@@ -55,7 +59,7 @@ fn ask(store: &mut Store) -> Outcome {
     let filter: Option<&(dyn Fn(&Facts) -> bool + Sync)> = if store.random.one_in(3) { Some(&odd) } else { None };
     let request = Request {
         query: query.as_deref(),
-        scorer: &scorer,
+        scorer,
         legs: with_legs.then_some(&legs),
         gate: if store.random.one_in(3) { Gate { active_only: true, level: 1 } } else { Gate::OPEN },
         filter,
@@ -88,7 +92,7 @@ fn bulk_stores(shape: Shape, first_seed: u64) {
             let dims = [8, 65, 128, 33][i % 4];
             let mut store = Store::new(kernel, dims, shape, first_seed + i as u64);
             store.bulk(rows);
-            for _ in 0..60 {
+            for _ in 0..120 {
                 ask(&mut store);
             }
         }
@@ -108,7 +112,7 @@ fn adversarial_stores_have_no_difference_from_brute_force() {
 #[test]
 fn searches_between_changes_have_no_difference_from_brute_force() {
     for kernel in kernels() {
-        for seed in 2000..2006 {
+        for seed in 2000..2010 {
             let mut store = Store::new(kernel, 24, Shape::Adversarial, seed);
             let start = store.random.below(600);
             store.bulk(start);
@@ -120,6 +124,41 @@ fn searches_between_changes_have_no_difference_from_brute_force() {
                     _ => drop(ask(&mut store)),
                 }
                 assert_eq!(store.arena.len(), store.brute.rows.len());
+            }
+        }
+    }
+}
+
+fn exponential(lambda: f64, now: i64) -> Scorer {
+    let decay = Decay::new(Curve::Exponential { lambda }, 0.0).expect("valid");
+    let params = ScoreParams { decay, dense_share: 1.0, lo: 0.0, hi: 1.0, z: 1.0, weighted: true, now };
+    Scorer::new(params).expect("valid")
+}
+
+#[test]
+fn scores_that_round_together_are_ordered_by_relevance() {
+    for kernel in kernels() {
+        for days in [270, 298, 300, 9_000, 10_000_000] {
+            let mut store = Store::new(kernel, 16, Shape::Random, 5000 + days as u64);
+            store.times = Some(&[NOW, NOW - 1, NOW - DAY / 2, NOW - DAY, NOW - 3 * DAY]);
+            store.bulk(1500);
+            for _ in 0..40 {
+                ask_with(&mut store, &exponential(2.5, NOW + days * DAY));
+            }
+        }
+    }
+}
+
+#[test]
+fn ages_that_saturate_are_bounded() {
+    let ends: &[i64] = &[i64::MIN, i64::MIN + 1, i64::MIN / 2, i64::MAX, i64::MAX / 2, 0];
+    for (seed, times) in [(6000, ends), (6001, &ends[..2]), (6002, &ends[..3])] {
+        let mut store = Store::new(Dispatch::best(), 16, Shape::Random, seed);
+        store.times = Some(times);
+        store.bulk(1200);
+        for now in [i64::MAX, i64::MIN, 0, i64::MAX / 2] {
+            for lambda in [1e-9, 1e-8, 1e-7, 1.0] {
+                (0..8).for_each(|_| drop(ask_with(&mut store, &exponential(lambda, now))));
             }
         }
     }
@@ -138,10 +177,7 @@ fn many_threads_find_the_same() {
 fn strong_decay_skips_most_rows_and_reranks_few() {
     let mut store = Store::new(Dispatch::best(), 64, Shape::Random, 4001);
     store.bulk(20_000);
-    let decay = Decay::new(Curve::Exponential { lambda: 0.3 }, 0.0).expect("valid");
-    let params =
-        ScoreParams { decay, dense_share: 1.0, lo: 0.0, hi: 1.0, z: 1.0, weighted: true, now: NOW + 400 * DAY };
-    let scorer = Scorer::new(params).expect("valid");
+    let scorer = exponential(0.3, NOW + 400 * DAY);
     let query = store.vector();
     let legs: Option<&Legs> = None;
     let far = |facts: &Facts| !facts.pinned;

@@ -56,6 +56,8 @@ pub(super) struct Store {
     dims: usize,
     shape: Shape,
     strong: bool,
+    /// Overrides what is drawn for rows: no pins, and times chosen from these.
+    pub(super) times: Option<&'static [i64]>,
     next_row: u32,
 }
 
@@ -69,6 +71,7 @@ impl Store {
             dims,
             shape,
             strong: seed.is_multiple_of(3),
+            times: None,
             next_row: 0,
         }
     }
@@ -111,7 +114,7 @@ impl Store {
         id[12..].copy_from_slice(&row.to_le_bytes());
         let weights = [1.0, 0.5, self.random.unit() as f32, self.random.unit() as f32];
         let faint = if self.random.one_in(20) { self.random.pick(&[1e-9, 1e-19, 0.0]) } else { 1.0 };
-        let time = self.time();
+        let time = if let Some(times) = self.times { self.random.pick(times) } else { self.time() };
         Facts {
             id,
             row,
@@ -126,7 +129,7 @@ impl Store {
             status: u8::from(self.random.one_in(8)),
             sensitivity: self.random.below(4) as u8,
             visibility: 0,
-            pinned: self.random.one_in(15),
+            pinned: self.times.is_none() && self.random.one_in(15),
             has_vector: false,
         }
     }
