@@ -19,6 +19,7 @@ fn store() -> Store {
     builder(&world()).open().unwrap()
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "what `unwrap_err` gives")]
 fn is(error: Error, kind: ErrorKind, says: &str) {
     assert_eq!(error.kind(), kind, "{error:?}");
     assert!(error.message().contains(says), "{error} should say {says:?}");
@@ -165,6 +166,7 @@ fn contradictions_with_what_is_stored_are_conflicts() {
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "the real process is the holder")]
 fn a_held_store_names_its_holder_and_a_released_one_opens() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("store");

@@ -5,6 +5,7 @@ mod support;
 use std::collections::BTreeSet;
 
 use mnemic::memory::{NewMemory, limits};
+use mnemic::world::FileSystem;
 use mnemic::world::testing::{RecordingFs, SplitMix64};
 use mnemic::{EmptyReason, ErrorKind, ListOptions, Query};
 use support::{builder, state_of, vector, world_over};
@@ -127,7 +128,6 @@ fn nothing_is_created_outside_the_store() {
         store.user(&id).unwrap().remember(NewMemory::note("x").vector(vector(&mut random))).unwrap();
     }
     drop(store);
-    use mnemic::world::FileSystem;
     assert_eq!(fs.list(".".as_ref()).unwrap(), ["store"]);
     assert_eq!(fs.list("store/shards".as_ref()).unwrap(), ["00.redb"]);
 }
