@@ -4,7 +4,9 @@
 mod codec;
 mod embed;
 mod error;
+mod index;
 pub mod memory;
+mod policy;
 mod seal;
 mod storage;
 mod text;

@@ -1,0 +1,3 @@
+//! What is searched.
+
+mod lexical;

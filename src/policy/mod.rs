@@ -1,0 +1,3 @@
+//! What is decided. Pure functions of facts: no I/O, no clock.
+
+pub(crate) mod relevance;
