@@ -6,6 +6,7 @@ mod query;
 mod script;
 mod stop_words;
 mod terms;
+pub(crate) mod time;
 mod word;
 mod words;
 

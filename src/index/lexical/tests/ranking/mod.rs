@@ -101,4 +101,21 @@ fn sweep() {
     println!("{}", line("dense alone", &Settings { shares: Shares { lexical: 0.0, ..no }, ..d }, &sets));
     println!("{}", line("no context", &Settings { shares: no, ..d }, &sets));
     println!("{}", line("no decay", &Settings { floor: 1.0, ..d }, &sets));
+    for dense in [0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 1.0] {
+        println!("{}", line(&format!("dense {dense}"), &Settings { shares: Shares { dense, ..d.shares }, ..d }, &sets));
+    }
+    for near in [0.1, 0.15, 0.2, 0.25, 0.3, 0.4] {
+        for session in [0.0, 0.2, 0.3, 0.4, 0.6, 0.8] {
+            println!("{}", line(&format!("near {near} session {session}"), &Settings { shares: Shares { near, session, ..d.shares }, ..d }, &sets));
+        }
+    }
+    for speaker in [0.0, 0.05, 0.1, 0.15, 0.2, 0.3] {
+        println!("{}", line(&format!("speaker {speaker}"), &Settings { shares: Shares { speaker, ..d.shares }, ..d }, &sets));
+    }
+    for k1 in [0.5, 0.7, 0.9, 1.2, 1.5, 2.0] {
+        for b in [0.2, 0.3, 0.4, 0.55, 0.75] {
+            let bm = Bm25 { k1, b };
+            println!("{}", line(&format!("k1 {k1} b {b}"), &Settings { words: bm, characters: bm, ..d }, &sets));
+        }
+    }
 }
