@@ -8,6 +8,7 @@ pub(crate) mod log_entry;
 pub(crate) mod manifest;
 pub(crate) mod record;
 pub(crate) mod table;
+pub(crate) mod terms;
 pub(crate) mod vector;
 
 pub(crate) use table::{Table, UserHash};

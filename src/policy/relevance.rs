@@ -19,7 +19,7 @@ pub(crate) struct Shares {
 impl Shares {
     /// Chosen by the sweep in docs/ranking.md.
     pub(crate) const DEFAULT: Self =
-        Self { dense: 0.5, lexical: 1.0, scene: 0.0, time: 0.1, speaker: 0.1, near: 0.25, session: 0.3 };
+        Self { dense: 0.4, lexical: 1.0, scene: 0.1, time: 0.7, speaker: 0.1, near: 0.2, session: 0.4 };
 
     /// What the relevance of a turn is divided by, to compare with a self-contained memory.
     pub(crate) fn turn_divisor(&self) -> f64 {
@@ -135,29 +135,39 @@ mod tests {
 
     #[test]
     fn neighbours_and_the_best_of_the_session_add() {
+        let shares = Shares::DEFAULT;
         let sums = context(&[Some(1.0), Some(0.0), Some(2.0), Some(5.0)], &[&[0, 1, 2]]);
-        // near: 0, .75, 0; base + near: 1, .75, 2.
-        let whole = 0.3 * ((2.0 + 1.0 + 0.75) / 3.0);
-        assert_eq!(sums, [whole, 0.75 + whole, whole, 0.0]);
+        let near = shares.near * 3.0;
+        let whole = shares.session * ((2.0 + 1.0 + near) / 3.0);
+        assert_eq!(sums, [whole, near + whole, whole, 0.0]);
+    }
+
+    #[test]
+    fn only_the_three_best_turns_make_the_mean() {
+        let sums = context(&[Some(1.0), Some(1.0), Some(1.0), Some(1.0), Some(-9.0)], &[&[0, 2, 1, 3, 4]]);
+        let best = (1.0 + Shares::DEFAULT.near) + 2.0 * (1.0 + 2.0 * Shares::DEFAULT.near);
+        let whole = Shares::DEFAULT.session * (best / 3.0);
+        assert!((sums[4] - (Shares::DEFAULT.near + whole)).abs() < 1e-12);
     }
 
     #[test]
     fn a_masked_turn_lends_nothing_and_still_parts_its_neighbours() {
         let sums = context(&[Some(1.0), None, Some(2.0)], &[&[0, 1, 2]]);
-        let whole = 0.3 * 1.5;
+        let whole = Shares::DEFAULT.session * 1.5;
         assert_eq!(sums, [whole, 0.0, whole]);
         assert_eq!(context(&[None, None], &[&[0, 1], &[]]), [0.0, 0.0]);
     }
 
     #[test]
     fn a_session_of_one_has_its_own_base_as_best() {
-        assert_eq!(context(&[Some(-1.0)], &[&[0]]), [-0.3]);
+        assert_eq!(context(&[Some(-1.0)], &[&[0]]), [-Shares::DEFAULT.session]);
     }
 
     #[test]
     fn legs_add_up_in_the_order_written() {
         let legs = Legs { dense: 0.5, lexical: 0.25, scene: 1.0, time: 1.0, speaker: 1.0 };
-        assert_eq!(Shares::DEFAULT.direct(&legs), 0.25 + 0.25 + 0.0 + Shares::DEFAULT.time + 0.1);
-        assert!((Shares::DEFAULT.turn_divisor() - 1.8).abs() < 1e-15);
+        let shares = Shares::DEFAULT;
+        assert_eq!(shares.direct(&legs), 0.2 + 0.25 + shares.scene + shares.time + shares.speaker);
+        assert!((shares.turn_divisor() - 1.8).abs() < 1e-15);
     }
 }

@@ -98,13 +98,28 @@ fn break_in(text: &str) -> Option<usize> {
     None
 }
 
+/// The whole, what dots hold together in it (versions, hosts, file names), and its words.
 fn emit_compound(text: &str, emit: &mut impl FnMut(&str)) {
     if text.contains(is_joiner) {
         emit(&fold(text));
-        text.split(is_joiner).filter(|part| !part.is_empty()).for_each(|part| emit_word(part, emit));
+        text.split(|c| is_joiner(c) && c != '.').for_each(|part| emit_dotted(part, text, emit));
     } else if !text.is_empty() {
         emit_word(text, emit);
     }
+}
+
+fn emit_dotted(part: &str, whole: &str, emit: &mut impl FnMut(&str)) {
+    let part = part.trim_matches('.');
+    if part.contains('.') {
+        if part.len() < whole.len() {
+            emit(&fold(part));
+        }
+        let bare = part.trim_start_matches(['v', 'V']);
+        if bare.len() < part.len() && bare.starts_with(|c: char| c.is_ascii_digit()) {
+            emit(&fold(bare));
+        }
+    }
+    part.split('.').for_each(|word| emit_word(word, emit));
 }
 
 /// `C++`, `C#` and their like, which lose their names without the signs.

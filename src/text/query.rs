@@ -2,6 +2,7 @@
 
 use super::canonical::canonical;
 use super::script::{Class, Language, class_of, language_of};
+use super::stop_words::is_question_term;
 use super::{analyser, terms};
 
 /// A term of a question.
@@ -26,6 +27,9 @@ impl QueryWords {
     pub(crate) fn of(text: &str) -> Self {
         let mut list = Vec::new();
         analyser::for_each_term(text, |term| list.push(QueryTerm { term: terms::hash(term), text: term.to_owned() }));
+        if list.iter().any(|term: &QueryTerm| !is_question_term(&term.text)) {
+            list.retain(|term| !is_question_term(&term.text));
+        }
         list.sort_unstable_by_key(|term| term.term);
         list.dedup_by_key(|term| term.term);
         Self { terms: list, language: language_of(text), canonical: canonical(text) }
@@ -34,14 +38,35 @@ impl QueryWords {
     /// Whether the question holds a name: as whole words, or anywhere for a name in a script without spaces.
     pub(crate) fn mentions(&self, name: &str) -> bool {
         let name = canonical(name);
-        let edge = |c: Option<char>| c.is_none_or(|c| class_of(c) != Class::Spaced);
         !name.is_empty()
-            && self.canonical.match_indices(&name).any(|(at, found)| {
-                let (before, after) = (&self.canonical[..at], &self.canonical[at + found.len()..]);
-                let inner = |c: Option<char>| c.map_or(Class::Other, class_of);
-                let starts = inner(name.chars().next()) != Class::Spaced || edge(before.chars().next_back());
-                let ends = inner(name.chars().next_back()) != Class::Spaced || edge(after.chars().next());
-                starts && ends
-            })
+            && self.canonical.match_indices(&name).any(|(at, found)| self.stands_alone(at, at + found.len()))
+    }
+
+    fn stands_alone(&self, start: usize, end: usize) -> bool {
+        let spaced = |c: Option<char>| c.is_some_and(|c| class_of(c) == Class::Spaced);
+        let (before, name, after) = (&self.canonical[..start], &self.canonical[start..end], &self.canonical[end..]);
+        let joins_left = spaced(before.chars().next_back()) && spaced(name.chars().next());
+        let joins_right = spaced(name.chars().next_back()) && spaced(after.chars().next());
+        !joins_left && !joins_right
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_met_as_words() {
+        let query = QueryWords::of("When did  ANN’s friend meet 张曼婷吗?");
+        assert!(query.mentions("Ann") && query.mentions("张曼婷") && query.mentions("ann"));
+        assert!(!query.mentions("An") && !query.mentions("nn") && !query.mentions(" ") && !query.mentions("AI"));
+    }
+
+    #[test]
+    fn question_words_are_left_out_unless_there_are_no_others() {
+        let texts = |text| QueryWords::of(text).terms.into_iter().map(|t| t.text).collect::<Vec<_>>();
+        assert!(!texts("我的猫叫什么").iter().any(|t| ["我", "的", "什么"].contains(&t.as_str())));
+        assert!(texts("我的猫叫什么").contains(&"猫".to_owned()));
+        assert!(texts("什么").contains(&"什么".to_owned()));
     }
 }

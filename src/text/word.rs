@@ -27,8 +27,10 @@ fn emit_contraction(base: &str, rest: &str, emit: &mut impl FnMut(&str)) {
         "s" | "m" | "re" | "ve" | "ll" | "d" => emit_plain(base, emit),
         "t" if base.ends_with(['n', 'N']) => {}
         _ => {
-            emit_plain(&[base, rest].concat().replace(is_apostrophe, ""), emit);
-            rest.split(is_apostrophe).filter(|part| part.chars().nth(1).is_some()).for_each(|part| emit_plain(part, emit));
+            emit_piece(&[base, rest].concat().replace(is_apostrophe, ""), emit);
+            rest.split(is_apostrophe)
+                .filter(|part| part.chars().nth(1).is_some())
+                .for_each(|part| emit_plain(part, emit));
         }
     }
 }
@@ -57,7 +59,8 @@ fn emit_plain(word: &str, emit: &mut impl FnMut(&str)) {
 }
 
 fn is_ordinal(number: &str, suffix: &str) -> bool {
-    number.bytes().all(|b| b.is_ascii_digit()) && ["st", "nd", "rd", "th"].iter().any(|s| suffix.eq_ignore_ascii_case(s))
+    number.bytes().all(|b| b.is_ascii_digit())
+        && ["st", "nd", "rd", "th"].iter().any(|s| suffix.eq_ignore_ascii_case(s))
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -86,7 +89,9 @@ fn piece_end(word: &str) -> usize {
         let now = shape(c);
         match (before.map(|(shape, _)| shape), now) {
             (None, _) | (_, Shape::Mark) => {}
-            (Some(Shape::Digit), Shape::Lower | Shape::Upper) | (Some(Shape::Lower | Shape::Upper), Shape::Digit) => return at,
+            (Some(Shape::Digit), Shape::Lower | Shape::Upper) | (Some(Shape::Lower | Shape::Upper), Shape::Digit) => {
+                return at;
+            }
             (Some(Shape::Lower), Shape::Upper) => return at,
             (Some(Shape::Upper), Shape::Lower) if capitals > 1 => return before.map_or(at, |(_, start)| start),
             _ => {}
@@ -101,7 +106,7 @@ fn piece_end(word: &str) -> usize {
 
 fn emit_piece(piece: &str, emit: &mut impl FnMut(&str)) {
     let term = fold(piece);
-    if is_stop_word(&term) {
+    if term.is_empty() || is_stop_word(&term) {
         return;
     }
     match term.as_bytes() {

@@ -11,7 +11,7 @@ pub(crate) struct Bm25 {
 
 impl Bm25 {
     /// For words between spaces, as in English turns.
-    pub(crate) const WORDS: Self = Self { k1: 0.9, b: 0.4 };
+    pub(crate) const WORDS: Self = Self { k1: 0.6, b: 0.2 };
     /// For characters and pairs.
     pub(crate) const CHARACTERS: Self = Self { k1: 1.2, b: 0.75 };
 

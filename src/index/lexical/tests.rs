@@ -1,1 +1,2 @@
 mod ranking;
+mod twin;

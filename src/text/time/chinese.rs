@@ -17,7 +17,7 @@ pub(super) fn find(text: &str, today: Date) -> Vec<Found> {
     while let Some(first) = rest.chars().next() {
         match matched(rest, today) {
             Some((after, days)) => {
-                found.push(Found { start: text.len() - rest.len(), end: text.len() - after.len(), days });
+                found.push(Found { start: text.len() - rest.len(), end: text.len() - after.len(), days, today });
                 rest = after;
             }
             // A number is read from its first digit or not at all.
@@ -26,6 +26,12 @@ pub(super) fn find(text: &str, today: Date) -> Vec<Found> {
         }
     }
     found
+}
+
+/// Whether an expression names a month or a year.
+pub(super) fn is_calendar(expression: &str) -> bool {
+    let names = expression.contains(['月', '年']) && number(expression).is_some();
+    names && !expression.ends_with('前')
 }
 
 fn matched(text: &str, today: Date) -> Match<'_> {
@@ -96,8 +102,21 @@ fn before(rest: &str) -> Option<&str> {
 
 fn named_day(text: &str, today: Date) -> Match<'_> {
     const DAYS: [(&str, i64); 15] = [
-        ("大前天", -3), ("前天", -2), ("前晚", -2), ("昨天", -1), ("昨日", -1), ("昨晚", -1), ("昨夜", -1), ("今天", 0),
-        ("今日", 0), ("今晚", 0), ("今早", 0), ("明天", 1), ("明日", 1), ("大后天", 3), ("后天", 2),
+        ("大前天", -3),
+        ("前天", -2),
+        ("前晚", -2),
+        ("昨天", -1),
+        ("昨日", -1),
+        ("昨晚", -1),
+        ("昨夜", -1),
+        ("今天", 0),
+        ("今日", 0),
+        ("今晚", 0),
+        ("今早", 0),
+        ("明天", 1),
+        ("明日", 1),
+        ("大后天", 3),
+        ("后天", 2),
     ];
     let (rest, steps) = leading(text, &DAYS)?;
     Some((rest, day(shift(today, steps, Unit::Day)?)))
@@ -113,7 +132,14 @@ fn named_year(text: &str, today: Date) -> Match<'_> {
 /// 上个月, 本月, 上个月5号.
 fn named_month(text: &str, today: Date) -> Match<'_> {
     const MONTHS: [(&str, i64); 8] = [
-        ("上上个月", -2), ("上个月", -1), ("上月", -1), ("这个月", 0), ("本月", 0), ("当月", 0), ("下个月", 1), ("下月", 1),
+        ("上上个月", -2),
+        ("上个月", -1),
+        ("上月", -1),
+        ("这个月", 0),
+        ("本月", 0),
+        ("当月", 0),
+        ("下个月", 1),
+        ("下月", 1),
     ];
     let (rest, steps) = leading(text, &MONTHS)?;
     let days = relative(today, steps, Unit::Month)?;
@@ -129,7 +155,15 @@ fn named_month(text: &str, today: Date) -> Match<'_> {
 /// 上周, 上个星期, 本周三, 周末, 星期五.
 fn named_week(text: &str, today: Date) -> Match<'_> {
     const STEPS: [(&str, i64); 9] = [
-        ("上上个", -2), ("上上", -2), ("上个", -1), ("上", -1), ("这个", 0), ("这", 0), ("本", 0), ("下个", 1), ("下", 1),
+        ("上上个", -2),
+        ("上上", -2),
+        ("上个", -1),
+        ("上", -1),
+        ("这个", 0),
+        ("这", 0),
+        ("本", 0),
+        ("下个", 1),
+        ("下", 1),
     ];
     let named = leading(text, &STEPS);
     let (rest, steps) = named.map_or((text, None), |(rest, steps)| (rest, Some(steps)));

@@ -31,7 +31,7 @@ pub(super) fn find(lower: &str, today: Date) -> Vec<Found> {
         let words = Words { tokens: &tokens[at..], before, today };
         if let Some((length, days)) = words.matched() {
             let last = (at + length).min(tokens.len()) - 1;
-            found.push(Found { start: tokens[at].start, end: tokens[last].end(), days });
+            found.push(Found { start: tokens[at].start, end: tokens[last].end(), days, today });
             at += length;
         } else {
             at += 1;
@@ -40,20 +40,25 @@ pub(super) fn find(lower: &str, today: Date) -> Vec<Found> {
     found
 }
 
-/// Words and numbers of ASCII; what is split by `-` or `/` within a number stays whole.
+/// Whether an expression names a month or a year.
+pub(super) fn is_calendar(expression: &str) -> bool {
+    tokens(expression).iter().any(|token| {
+        month_of(token.text).is_some() || year_number(token.text).is_some() || token.text.contains(['-', '/', '.'])
+    })
+}
+
+/// Words and numbers of ASCII; what is split by `-`, `/` or `.` within a number stays whole.
 fn tokens(lower: &str) -> Vec<Token<'_>> {
-    let inside = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '/';
+    let joins = ['-', '/', '.'];
+    let inside = |c: char| c.is_ascii_alphanumeric() || joins.contains(&c);
     let mut tokens = Vec::new();
     let mut rest = lower;
     while let Some(skip) = rest.find(|c: char| c.is_ascii_alphanumeric()) {
         let word = &rest[skip..];
         let length = word.find(|c: char| !inside(c)).unwrap_or(word.len());
         let whole = &word[..length];
-        let length = if whole.starts_with(|c: char| c.is_ascii_digit()) && whole.contains(['-', '/']) {
-            whole.trim_end_matches(['-', '/']).len()
-        } else {
-            whole.find(['-', '/']).unwrap_or(whole.len())
-        };
+        let number = whole.bytes().all(|b| !b.is_ascii_alphabetic());
+        let length = if number { whole.trim_end_matches(joins).len() } else { whole.find(joins).unwrap_or(length) };
         tokens.push(Token { start: lower.len() - word.len(), text: &word[..length] });
         rest = &word[length..];
     }
@@ -84,14 +89,18 @@ impl Words<'_> {
             .or_else(|| self.year())
     }
 
-    /// 2023-05-07, 2023/5/7, 5/7/2023, 31/12/2023, 2023-05.
+    /// 2023-05-07, 2023/5/7, 5/7/2023, 31/12/2023, 31.12.2023, 2023-05.
     fn numeric_date(&self) -> Match {
-        let parts: Vec<i16> = self.word(0).split(['-', '/']).map(|part| part.parse().ok()).collect::<Option<_>>()?;
+        let word = self.word(0);
+        let parts: Vec<i16> = word.split(['-', '/', '.']).map(|part| part.parse().ok()).collect::<Option<_>>()?;
         let days = match parts[..] {
+            [d, m, y] if y >= 1000 && word.contains('.') => calendar::date(self.today, small(m)?, small(d)?, Some(y)),
             [y, m, d] if y >= 1000 => calendar::date(self.today, small(m)?, small(d)?, Some(y)),
             [m, d, y] if y >= 1000 && m <= 12 => calendar::date(self.today, small(m)?, small(d)?, Some(y)),
             [d, m, y] if y >= 1000 => calendar::date(self.today, small(m)?, small(d)?, Some(y)),
-            [y, m] if y >= 1000 => calendar::month(self.today, small(m)?, Some(y)),
+            [y, m] if (1900..2100).contains(&y) && !word.contains('.') => {
+                calendar::month(self.today, small(m)?, Some(y))
+            }
             _ => None,
         };
         Some((1, days?))

@@ -30,6 +30,8 @@ fn english_dates_mean_their_days() {
         ("where was he in may", "may", "2023-05-01", "2023-05-31"),
         ("the trip in December", "december", "2022-12-01", "2022-12-31"),
         ("logged 2023-05-07.", "2023-05-07", "2023-05-07", "2023-05-07"),
+        ("on 10.01.2023, in the park", "10.01.2023", "2023-01-10", "2023-01-10"),
+        ("on December 1,2022.", "december 1,2022", "2022-12-01", "2022-12-01"),
         ("on 31/12/2022", "31/12/2022", "2022-12-31", "2022-12-31"),
         ("the summer of 2022", "summer of 2022", "2022-06-01", "2022-08-31"),
         ("back in 2021", "2021", "2021-01-01", "2021-12-31"),
@@ -83,7 +85,8 @@ fn chinese_times_mean_their_days() {
 
 #[test]
 fn words_that_only_look_like_times_mean_none() {
-    for text in ["may I march on?", "she sat in the sun", "spring into action", "room 2023", "", "周围", "第三天"] {
+    for text in ["may I march on?", "she sat in the sun", "spring into action", "room 2023", "", "周围", "第三天"]
+    {
         assert_eq!(meaning(text), vec![], "{text}");
     }
 }
@@ -95,8 +98,27 @@ fn a_match_is_whole_inside_and_halves_outside() {
     assert_eq!(interval.meets(0), 1.0);
     assert_eq!(interval.meets(day - 1), 1.0);
     assert!((interval.meets(4 * day) - 0.5).abs() < 1e-6);
+    assert!((interval.meets(-3 * day) - 0.5).abs() < 1e-6);
     assert!(interval.meets(i64::MAX) < 1e-9 && interval.meets(i64::MIN) < 1e-9);
-    assert_eq!(time_match(&[], 0), 0.0);
+    assert_eq!(time_match(&[], 0, &[interval]), 0.0);
+}
+
+#[test]
+fn the_calendar_counts_more_than_what_is_said_in_passing() {
+    let at = |text: &str, day: &str| {
+        time_match(&question_times(text, now()), day.parse::<Timestamp>().unwrap().as_micros(), &[])
+    };
+    assert_eq!(at("what happened on 14 November 2023?", "2023-11-14"), 1.0);
+    assert_eq!(at("what happened yesterday?", "2023-11-14"), 0.25);
+    assert_eq!(at("what happened today?", "2023-11-15"), 0.1);
+    assert_eq!(at("昨天太累了。我养的猫叫什么？", "2023-11-14"), 0.0);
+    assert_eq!(at("太累了。我昨天说了什么？", "2023-11-14"), 0.25);
+}
+
+#[test]
+fn a_memory_also_meets_the_times_that_it_tells_of() {
+    let told: Vec<_> = time_expressions("we went camping last month", now()).iter().map(|t| t.interval).collect();
+    assert_eq!(time_match(&question_times("the trip in October 2023", now()), now(), &told), 1.0);
 }
 
 proptest::proptest! {

@@ -28,33 +28,53 @@ pub(super) fn number(text: &str) -> Option<(&str, i64)> {
 }
 
 fn digit(text: &str) -> Option<(&str, i64)> {
-    const DIGITS: [(&str, i64); 10] = [
-        ("一", 1), ("二", 2), ("两", 2), ("三", 3), ("四", 4), ("五", 5), ("六", 6), ("七", 7), ("八", 8), ("九", 9),
-    ];
+    const DIGITS: [(&str, i64); 10] =
+        [("一", 1), ("二", 2), ("两", 2), ("三", 3), ("四", 4), ("五", 5), ("六", 6), ("七", 7), ("八", 8), ("九", 9)];
     leading(text, &DIGITS)
 }
 
 pub(super) fn unit(text: &str) -> Option<(&str, Unit)> {
     const UNITS: [(&str, Unit); 12] = [
-        ("个小时", Unit::Hour), ("小时", Unit::Hour), ("分钟", Unit::Hour), ("天", Unit::Day), ("日", Unit::Day),
-        ("周", Unit::Week), ("个星期", Unit::Week), ("星期", Unit::Week), ("个礼拜", Unit::Week), ("个月", Unit::Month),
-        ("月", Unit::Month), ("年", Unit::Year),
+        ("个小时", Unit::Hour),
+        ("小时", Unit::Hour),
+        ("分钟", Unit::Hour),
+        ("天", Unit::Day),
+        ("日", Unit::Day),
+        ("周", Unit::Week),
+        ("个星期", Unit::Week),
+        ("星期", Unit::Week),
+        ("个礼拜", Unit::Week),
+        ("个月", Unit::Month),
+        ("月", Unit::Month),
+        ("年", Unit::Year),
     ];
     leading(text, &UNITS)
 }
 
 pub(super) fn season(text: &str) -> Option<(&str, Season)> {
     const SEASONS: [(&str, Season); 8] = [
-        ("春天", Season::Spring), ("春季", Season::Spring), ("夏天", Season::Summer), ("夏季", Season::Summer),
-        ("秋天", Season::Autumn), ("秋季", Season::Autumn), ("冬天", Season::Winter), ("冬季", Season::Winter),
+        ("春天", Season::Spring),
+        ("春季", Season::Spring),
+        ("夏天", Season::Summer),
+        ("夏季", Season::Summer),
+        ("秋天", Season::Autumn),
+        ("秋季", Season::Autumn),
+        ("冬天", Season::Winter),
+        ("冬季", Season::Winter),
     ];
     leading(text, &SEASONS)
 }
 
 pub(super) fn weekday(text: &str) -> Option<(&str, Weekday)> {
     const WEEKDAYS: [(&str, Weekday); 8] = [
-        ("一", Weekday::Monday), ("二", Weekday::Tuesday), ("三", Weekday::Wednesday), ("四", Weekday::Thursday),
-        ("五", Weekday::Friday), ("六", Weekday::Saturday), ("日", Weekday::Sunday), ("天", Weekday::Sunday),
+        ("一", Weekday::Monday),
+        ("二", Weekday::Tuesday),
+        ("三", Weekday::Wednesday),
+        ("四", Weekday::Thursday),
+        ("五", Weekday::Friday),
+        ("六", Weekday::Saturday),
+        ("日", Weekday::Sunday),
+        ("天", Weekday::Sunday),
     ];
     leading(text, &WEEKDAYS)
 }

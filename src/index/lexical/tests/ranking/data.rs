@@ -8,6 +8,7 @@ use serde_json::Value;
 use crate::index::lexical::{Lexical, Standing};
 use crate::memory::{Sensitivity, Timestamp};
 use crate::policy::relevance::TurnLayout;
+use crate::text::time::{Interval, TimeExpression, question_times, time_expressions};
 use crate::text::{QueryWords, TermList};
 use crate::world::{World, read_to_vec};
 
@@ -21,6 +22,8 @@ pub(super) struct Memory {
     pub(super) speaker: String,
     pub(super) content: String,
     pub(super) time: i64,
+    /// The times that the text tells of.
+    pub(super) told: Vec<Interval>,
     vector: Vec<f32>,
     pub(super) is_turn: bool,
 }
@@ -33,6 +36,7 @@ pub(super) struct Question {
     pub(super) evidence: BTreeSet<String>,
     /// Calibrated, by row.
     pub(super) dense: Vec<f64>,
+    pub(super) times: Vec<TimeExpression>,
     /// By row, whether the question names the speaker.
     pub(super) speaker: Vec<bool>,
 }
@@ -92,6 +96,7 @@ fn noisy(from: &str, memory: &Memory) -> Memory {
         speaker: memory.speaker.clone(),
         content: memory.content.clone(),
         time: memory.time,
+        told: memory.told.clone(),
         vector: memory.vector.clone(),
         is_turn: false,
     }
@@ -124,16 +129,15 @@ fn question(line: &Value, vector: &[f32], (lo, hi): (f64, f64), memories: &[Memo
     let dot = |m: &Memory| m.vector.iter().zip(vector).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum::<f64>();
     let evidence = line["evidence"].as_array().unwrap().iter().map(|id| id.as_str().unwrap().to_owned()).collect();
     let mut named = BTreeMap::new();
-    let speaker = memories
-        .iter()
-        .map(|m| *named.entry(&m.speaker).or_insert_with(|| words.mentions(&m.speaker)))
-        .collect();
+    let speaker =
+        memories.iter().map(|m| *named.entry(&m.speaker).or_insert_with(|| words.mentions(&m.speaker))).collect();
     Question {
         id: text(line, "qid"),
         text: text(line, "question"),
         words,
         now: micros(&text(line, "now")),
         evidence,
+        times: question_times(&text(line, "question"), micros(&text(line, "now"))),
         dense: memories.iter().map(|m| (dot(m) - lo) / (hi - lo)).collect(),
         speaker,
     }
@@ -149,12 +153,17 @@ fn memories(dir: &str, model: &str) -> Option<Rows> {
             speaker: text(&line, "speaker"),
             content: text(&line, "content"),
             time: micros(&text(&line, "time")),
+            told: told(&text(&line, "content"), micros(&text(&line, "time"))),
             vector,
             is_turn: false,
         };
         (text(&line, "conv"), memory)
     });
     Some(rows.collect())
+}
+
+fn told(content: &str, time: i64) -> Vec<Interval> {
+    time_expressions(content, time).into_iter().map(|expression| expression.interval).collect()
 }
 
 fn text(line: &Value, field: &str) -> String {
@@ -194,5 +203,9 @@ fn unit(row: &[f32]) -> Vec<f32> {
 fn half(bits: u16) -> f32 {
     let sign = if bits & 0x8000 == 0 { 1.0 } else { -1.0 };
     let (exponent, fraction) = (i32::from(bits >> 10 & 0x1f), f32::from(bits & 0x3ff));
-    if exponent == 0 { sign * fraction * 2f32.powi(-24) } else { sign * (fraction / 1024.0 + 1.0) * 2f32.powi(exponent - 15) }
+    if exponent == 0 {
+        sign * fraction * 2f32.powi(-24)
+    } else {
+        sign * (fraction / 1024.0 + 1.0) * 2f32.powi(exponent - 15)
+    }
 }
