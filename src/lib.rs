@@ -1,10 +1,13 @@
 //! Embedded long-term memory for AI agents.
 #![deny(unsafe_code)]
 
+mod api;
 mod codec;
 mod embed;
+mod engine;
 mod error;
 mod index;
+mod kernel;
 pub mod memory;
 mod policy;
 mod seal;
@@ -15,4 +18,13 @@ mod world;
 #[cfg(feature = "testing")]
 pub mod world;
 
+pub use api::{
+    Builder, Correction, Cursor, Explanation, Hit, IdHit, ListOptions, MemoryPage, Query, Recall, Store, StoreStats,
+    Update, User, UserCursor, UserPage,
+};
+pub use embed::{EmbedError, Embedder, HashedNgrams, Purpose};
+pub use engine::{Change, Durability, EmptyReason, Forgotten, UserStats, WhyNot};
 pub use error::{Error, ErrorKind, Result};
+pub use index::{Comparison, Filter};
+pub use policy::score::Curve;
+pub use seal::MasterKey;

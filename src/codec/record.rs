@@ -8,7 +8,7 @@ mod v1;
 use crate::error::{Error, Result};
 use crate::memory::Memory;
 
-pub(crate) use v1::{ArchivedMetaV1, ArchivedRecordV1};
+pub(crate) use v1::{ArchivedRecordV1, micros};
 
 const VERSION: u8 = 1;
 

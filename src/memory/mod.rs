@@ -21,6 +21,7 @@ pub use id::MemoryId;
 pub use kind::{Evidence, Kind};
 pub use metadata::{MetaValue, Metadata};
 pub use new_memory::NewMemory;
+pub(crate) use new_memory::check;
 pub use record::Memory;
 pub use sensitivity::{Sensitivity, Visibility};
 pub use slot::{Cardinality, Slot};

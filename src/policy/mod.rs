@@ -1,3 +1,7 @@
-//! What is decided. Pure functions of facts: no I/O, no clock.
+//! Decides, and does nothing: pure functions over facts.
 
+pub(crate) mod belief;
+#[cfg_attr(not(test), expect(dead_code, reason = "recall does not ask for words yet"))]
 pub(crate) mod relevance;
+pub(crate) mod sample;
+pub(crate) mod score;

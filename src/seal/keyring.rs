@@ -141,6 +141,11 @@ impl Keyring {
         }
     }
 
+    /// What the slot says of a user whose row in table `users` is this.
+    pub(crate) fn standing(&self, user: UserHash, row: &crate::codec::head::SlotRef) -> Result<Standing> {
+        resolve::resolve(user, row, self.read_slot(row.slot)?)
+    }
+
     /// The keys in a live slot.
     pub(crate) fn keys_of(&self, slot: &Slot) -> Result<UserKeys> {
         let at = SlotOwner { user: slot.user, generation: slot.generation, epoch: slot.epoch };

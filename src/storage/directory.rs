@@ -36,7 +36,7 @@ pub(crate) struct Directory {
     manifest: Mutex<Manifest>,
     reserve_bytes: u64,
     process_id: u32,
-    lock: Box<dyn File>,
+    lock: Mutex<Option<Box<dyn File>>>,
 }
 
 /// Everything of a store that lies in its directory.
@@ -62,7 +62,7 @@ impl Directory {
         let lock = take_lock(world, path)?;
         let keyring = match creation::look(world, path)? {
             creation::Found::Store => None,
-            _ => Some(creation::create(world, path, setup)?),
+            creation::Found::Nothing => Some(creation::create(world, path, setup)?),
         };
         creation::remove_strays(world, path)?;
         let manifest = read_manifest(world, path)?;
@@ -80,7 +80,7 @@ impl Directory {
             manifest: Mutex::new(manifest),
             reserve_bytes: setup.reserve_bytes,
             process_id: world.process_id(),
-            lock,
+            lock: Mutex::new(Some(lock)),
         };
         Ok(Opened { directory, keyring, shards })
     }
@@ -115,6 +115,11 @@ impl Directory {
         Err(Error::closed("this handle belongs to the parent of a forked process; open the store again"))
     }
 
+    /// Lets others open the store, though clones of the handle may live on.
+    pub(crate) fn unlock(&self) {
+        drop(self.lock.lock().take());
+    }
+
     /// Makes room on a full disk.
     pub(crate) fn release_reserve(&self) -> Result<()> {
         reserve::release(&self.world, &self.path)
@@ -122,18 +127,19 @@ impl Directory {
 
     /// Sets the room aside again, if it is not; on a disk that is still full the next try will.
     pub(crate) fn restore_reserve(&self) {
-        if self.reserve_bytes > 0 && !reserve::exists(&self.world, &self.path) {
-            if let Err(error) = reserve::create(&self.world, &self.path, self.reserve_bytes) {
-                log::warn!("no room for the reserve: {error}");
-                let _ = reserve::release(&self.world, &self.path);
-            }
+        if self.reserve_bytes > 0
+            && !reserve::exists(&self.world, &self.path)
+            && let Err(error) = reserve::create(&self.world, &self.path, self.reserve_bytes)
+        {
+            log::warn!("no room for the reserve: {error}");
+            let _ = reserve::release(&self.world, &self.path);
         }
     }
 }
 
 impl fmt::Debug for Directory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Directory").field("path", &self.path).field("lock", &self.lock).finish_non_exhaustive()
+        f.debug_struct("Directory").field("path", &self.path).finish_non_exhaustive()
     }
 }
 

@@ -11,7 +11,7 @@ const CLUSTER_BYTES_MAX: usize = 128;
 ///
 /// Cost: linear in what is returned; a text that fits is borrowed.
 pub(crate) fn preview(text: &str, max: usize) -> Cow<'_, str> {
-    let limit = text.floor_char_boundary(max.saturating_add(1).saturating_mul(CLUSTER_BYTES_MAX));
+    let limit = head(text, max.saturating_add(1).saturating_mul(CLUSTER_BYTES_MAX)).len();
     let mut clusters = text[..limit].grapheme_indices(true);
     if limit == text.len() && clusters.clone().nth(max).is_none() {
         return Cow::Borrowed(text);
@@ -19,6 +19,12 @@ pub(crate) fn preview(text: &str, max: usize) -> Cow<'_, str> {
     let Some(room) = max.checked_sub(1) else { return Cow::Borrowed("") };
     let end = clusters.nth(room).map_or(limit, |(at, _)| at);
     Cow::Owned([text[..end].trim_end(), ELLIPSIS].concat())
+}
+
+/// The beginning of a text, of at most so many bytes.
+pub(super) fn head(text: &str, bytes: usize) -> &str {
+    let end = (0..=bytes.min(text.len())).rev().find(|at| text.is_char_boundary(*at));
+    &text[..end.unwrap_or(0)]
 }
 
 #[cfg(test)]

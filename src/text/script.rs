@@ -14,18 +14,41 @@ pub(crate) enum Class {
     Other,
 }
 
+/// Letters and marks of those scripts, first and last code of each stretch, ascending.
+const UNSPACED: [(u32, u32); 23] = [
+    (0x0e01, 0x0e3a),
+    (0x0e40, 0x0e4e),
+    (0x0e81, 0x0ece),
+    (0x0f40, 0x0fbc),
+    (0x1000, 0x103f),
+    (0x1050, 0x108f),
+    (0x109a, 0x109d),
+    (0x1100, 0x11ff),
+    (0x1780, 0x17d3),
+    (0x3005, 0x3007),
+    (0x303b, 0x303b),
+    (0x3041, 0x30fa),
+    (0x30fc, 0x30ff),
+    (0x3105, 0x318e),
+    (0x31a0, 0x31bf),
+    (0x31f0, 0x31ff),
+    (0x3400, 0x4dbf),
+    (0x4e00, 0x9fff),
+    (0xa960, 0xa97f),
+    (0xaa60, 0xaa7f),
+    (0xac00, 0xd7ff),
+    (0xf900, 0xfaff),
+    (0x1b000, 0x3ffff),
+];
+
 pub(crate) fn class_of(c: char) -> Class {
     if c.is_ascii() {
         return if c.is_ascii_alphanumeric() { Class::Spaced } else { Class::Other };
     }
-    match u32::from(c) {
-        0x3005..=0x3007 | 0x303b | 0x3041..=0x30fa | 0x30fc..=0x30ff | 0x3105..=0x312f | 0x31a0..=0x31bf => {
-            Class::Unspaced
-        }
-        0x31f0..=0x31ff | 0x3400..=0x4dbf | 0x4e00..=0x9fff | 0xa960..=0xa97f | 0xac00..=0xd7ff => Class::Unspaced,
-        0x1100..=0x11ff | 0x3131..=0x318e | 0xf900..=0xfaff | 0x1b000..=0x1b16f | 0x20000..=0x3ffff => Class::Unspaced,
-        0x0e01..=0x0e3a | 0x0e40..=0x0e4e | 0x0e81..=0x0ece | 0x0f40..=0x0fbc | 0x1000..=0x1049 => Class::Unspaced,
-        0x1050..=0x109d | 0x1780..=0x17d3 | 0xa9e0..=0xa9ef | 0xaa60..=0xaa7f => Class::Unspaced,
+    let code = u32::from(c);
+    let after = UNSPACED.partition_point(|(first, _)| *first <= code);
+    match after.checked_sub(1).map(|at| UNSPACED[at]) {
+        Some((_, last)) if code <= last => Class::Unspaced,
         _ if c.is_alphanumeric() || unicode_normalization::char::is_combining_mark(c) => Class::Spaced,
         _ => Class::Other,
     }
@@ -124,6 +147,15 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_stretches_ascend() {
+        assert!(UNSPACED.is_sorted_by(|a, b| a.0 <= a.1 && a.1 < b.0));
+        for (c, class) in [('靠', Class::Unspaced), ('ก', Class::Unspaced), ('é', Class::Spaced), ('，', Class::Other)]
+        {
+            assert_eq!(class_of(c), class, "{c}");
+        }
+    }
+
+    #[test]
     fn scripts_tell_the_language() {
         for (text, language) in [
             ("Which seat did I book last week?", Language::English),
@@ -137,6 +169,7 @@ mod tests {
             ("12 + 3", Language::Other),
         ] {
             assert_eq!(language_of(text), language, "{text}");
+            assert_eq!(language.tag().is_none(), language == Language::Other);
         }
     }
 }

@@ -88,11 +88,9 @@ fn piece_end(word: &str) -> usize {
     for (at, c) in word.char_indices() {
         let now = shape(c);
         match (before.map(|(shape, _)| shape), now) {
-            (None, _) | (_, Shape::Mark) => {}
-            (Some(Shape::Digit), Shape::Lower | Shape::Upper) | (Some(Shape::Lower | Shape::Upper), Shape::Digit) => {
-                return at;
-            }
-            (Some(Shape::Lower), Shape::Upper) => return at,
+            (Some(Shape::Digit), Shape::Lower | Shape::Upper)
+            | (Some(Shape::Lower | Shape::Upper), Shape::Digit)
+            | (Some(Shape::Lower), Shape::Upper) => return at,
             (Some(Shape::Upper), Shape::Lower) if capitals > 1 => return before.map_or(at, |(_, start)| start),
             _ => {}
         }

@@ -98,6 +98,11 @@ impl World {
         self.parts.process.id()
     }
 
+    /// A variable of the process's environment; `None` where it is not set, or not text.
+    pub fn variable(&self, name: &str) -> Option<String> {
+        self.parts.process.variable(name)
+    }
+
     /// Starts a named thread.
     ///
     /// # Errors

@@ -8,6 +8,9 @@ pub trait Process: Send + Sync {
     /// The process number; differs in a forked child.
     fn id(&self) -> u32;
 
+    /// A variable of the environment; `None` where it is not set, or not text.
+    fn variable(&self, name: &str) -> Option<String>;
+
     /// Starts a named thread.
     ///
     /// # Errors
@@ -48,6 +51,10 @@ pub struct SystemProcess;
 impl Process for SystemProcess {
     fn id(&self) -> u32 {
         std::process::id()
+    }
+
+    fn variable(&self, name: &str) -> Option<String> {
+        std::env::var(name).ok()
     }
 
     fn spawn(&self, name: &str, body: Box<dyn FnOnce() + Send>) -> Result<JoinHandle> {

@@ -158,16 +158,11 @@ impl Lexical {
         if let Some(slot) = self.slots.get(&term) {
             return *slot;
         }
-        let slot = match self.free.pop() {
-            Some(slot) => {
-                self.terms[slot as usize].0 = term;
-                slot
-            }
-            None => {
-                self.terms.push((term, Postings::default()));
-                (self.terms.len() - 1) as u32
-            }
-        };
+        let slot = self.free.pop().unwrap_or(self.terms.len() as u32);
+        match self.terms.get_mut(slot as usize) {
+            Some(freed) => freed.0 = term,
+            None => self.terms.push((term, Postings::default())),
+        }
         self.slots.insert(term, slot);
         slot
     }

@@ -1,2 +1,3 @@
 mod ranking;
+mod speed;
 mod twin;

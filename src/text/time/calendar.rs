@@ -8,6 +8,8 @@ use super::Interval;
 /// Further away than this nothing is meant.
 const STEPS_MAX: i64 = 100_000;
 
+const YEARS_MAX: i64 = 9_000;
+
 /// Whole days, first and last inside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Days {
@@ -35,7 +37,7 @@ pub(super) enum Season {
 }
 
 impl Days {
-    pub(super) fn interval(&self) -> Option<Interval> {
+    pub(super) fn interval(self) -> Option<Interval> {
         let micros = |date: Date| {
             let midnight = jiff::tz::TimeZone::UTC.to_timestamp(date.at(0, 0, 0, 0)).ok()?;
             Some(midnight.as_microsecond())
@@ -60,7 +62,7 @@ pub(super) fn shift(date: Date, steps: i64, unit: Unit) -> Option<Date> {
         Unit::Day => steps.days(),
         Unit::Week | Unit::Weekend => steps.weeks(),
         Unit::Month => steps.months(),
-        Unit::Year => (steps as i32 as i64).min(9_000).max(-9_000).years(),
+        Unit::Year => steps.clamp(-YEARS_MAX, YEARS_MAX).years(),
     };
     date.checked_add(span).ok()
 }

@@ -13,6 +13,7 @@ mod tests;
 use unicode_normalization::UnicodeNormalization;
 
 use self::calendar::Days;
+use super::preview::head;
 use crate::memory::Timestamp;
 
 /// Texts are read up to here for expressions of time.
@@ -107,8 +108,7 @@ pub(crate) fn question_times(text: &str, now: i64) -> Vec<TimeExpression> {
 pub(crate) fn time_expressions(text: &str, now: i64) -> Vec<TimeExpression> {
     let Ok(instant) = jiff::Timestamp::from_microsecond(now) else { return Vec::new() };
     let today = jiff::tz::TimeZone::UTC.to_datetime(instant).date();
-    let head = &text[..text.floor_char_boundary(TEXT_BYTES_MAX)];
-    let head: String = head.nfkc().flat_map(char::to_lowercase).collect();
+    let head: String = head(text, TEXT_BYTES_MAX).nfkc().flat_map(char::to_lowercase).collect();
     let mut found = english::find(&head, today);
     found.extend(chinese::find(&head, today));
     found.sort_by_key(|found| found.start);

@@ -100,6 +100,10 @@ impl Process for TestProcess {
         self.0.load(Ordering::Relaxed)
     }
 
+    fn variable(&self, name: &str) -> Option<String> {
+        SystemProcess.variable(name)
+    }
+
     fn spawn(&self, name: &str, body: Box<dyn FnOnce() + Send>) -> Result<JoinHandle> {
         SystemProcess.spawn(name, body)
     }

@@ -3,13 +3,13 @@ use super::formula::{Settings, figures, names_date};
 use crate::index::lexical::Bm25;
 
 fn print_line(name: &str, settings: &Settings, sets: &[Set]) {
-    let mut line = format!("| {name} |");
-    for set in sets {
+    let cell = |set| {
         let (five, ten, _) = figures(settings, set, |_| true);
-        line += &format!(" {five:.3}/{ten:.3} |");
-    }
+        format!(" {five:.3}/{ten:.3} |")
+    };
+    let cells: String = sets.iter().map(cell).collect();
     let (dated, _, _) = figures(settings, &sets[0], |q| names_date(&q.text));
-    println!("{line} {dated:.3} |");
+    println!("| {name} |{cells} {dated:.3} |");
 }
 
 #[test]

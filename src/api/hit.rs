@@ -1,0 +1,135 @@
+use std::ops::Deref;
+
+use crate::api::Explanation;
+use crate::engine::{EmptyReason, Ranking, Scored};
+use crate::memory::{Memory, MemoryId};
+
+/// One memory that a recall found.
+#[derive(Debug, Clone)]
+pub struct Hit {
+    memory: Memory,
+    explanation: Explanation,
+}
+
+impl Hit {
+    /// The memory's id.
+    pub fn id(&self) -> MemoryId {
+        self.memory.id()
+    }
+
+    /// The final score. Higher is better.
+    pub fn score(&self) -> f64 {
+        self.explanation.score()
+    }
+
+    /// The memory.
+    pub fn memory(&self) -> &Memory {
+        &self.memory
+    }
+
+    /// How the score came about, in numbers and, by its `Display`, in words.
+    pub fn explain(&self) -> &Explanation {
+        &self.explanation
+    }
+
+    /// Whether recomputing the score from its parts gives the same bits.
+    pub fn verify(&self) -> bool {
+        self.explanation.verify() && self.explanation.memory_version() == self.memory.version()
+    }
+}
+
+/// An id with its score.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct IdHit {
+    /// The memory's id.
+    pub id: MemoryId,
+    /// The final score.
+    pub score: f64,
+}
+
+impl IdHit {
+    pub(crate) fn of(hit: &Scored) -> Self {
+        Self { id: MemoryId::from_bytes(hit.candidate.id), score: hit.candidate.parts.score }
+    }
+}
+
+/// What a recall found: hits, best first, or the reason why there is none. Reads as a slice of hits.
+#[derive(Debug, Clone)]
+pub struct Recall {
+    hits: Vec<Hit>,
+    reason: Option<EmptyReason>,
+    damaged: Vec<String>,
+    scanned_rows: usize,
+    reranked_rows: usize,
+    total_rows: usize,
+}
+
+impl Recall {
+    pub(crate) fn new(ranking: &Ranking, memories: Vec<Memory>) -> Self {
+        let hits = memories.into_iter().zip(Explanation::all(ranking));
+        Self {
+            hits: hits.map(|(memory, explanation)| Hit { memory, explanation }).collect(),
+            reason: ranking.reason,
+            damaged: ranking.damaged.clone(),
+            scanned_rows: ranking.scanned_rows,
+            reranked_rows: ranking.reranked_rows,
+            total_rows: ranking.total_rows,
+        }
+    }
+
+    /// The hits, best first.
+    pub fn hits(&self) -> &[Hit] {
+        &self.hits
+    }
+
+    /// Why there is no hit; `None` where there is one.
+    pub fn reason(&self) -> Option<EmptyReason> {
+        self.reason
+    }
+
+    /// Damaged values that could not be searched, by name: where there are any, a hit may be missing.
+    pub fn damaged(&self) -> &[String] {
+        &self.damaged
+    }
+
+    /// Rows whose vectors were looked at. The rest was ruled out by a bound.
+    pub fn scanned_rows(&self) -> usize {
+        self.scanned_rows
+    }
+
+    /// Rows that were scored from their full vectors.
+    pub fn reranked_rows(&self) -> usize {
+        self.reranked_rows
+    }
+
+    /// Rows of the user, whatever their state.
+    pub fn total_rows(&self) -> usize {
+        self.total_rows
+    }
+}
+
+impl Deref for Recall {
+    type Target = [Hit];
+
+    fn deref(&self) -> &[Hit] {
+        &self.hits
+    }
+}
+
+impl<'a> IntoIterator for &'a Recall {
+    type Item = &'a Hit;
+    type IntoIter = std::slice::Iter<'a, Hit>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.hits.iter()
+    }
+}
+
+impl IntoIterator for Recall {
+    type Item = Hit;
+    type IntoIter = std::vec::IntoIter<Hit>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.hits.into_iter()
+    }
+}

@@ -1,0 +1,23 @@
+//! What a user of the library touches.
+
+mod builder;
+mod correction;
+mod explanation;
+mod hit;
+mod list;
+mod query;
+mod stats;
+mod store;
+mod update;
+mod user;
+
+pub use builder::Builder;
+pub use correction::Correction;
+pub use explanation::Explanation;
+pub use hit::{Hit, IdHit, Recall};
+pub use list::{Cursor, ListOptions, MemoryPage, UserCursor, UserPage};
+pub use query::Query;
+pub use stats::StoreStats;
+pub use store::Store;
+pub use update::Update;
+pub use user::User;

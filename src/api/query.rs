@@ -1,0 +1,185 @@
+use crate::engine::{Ask, Filter, Statuses};
+use crate::error::{Error, Result};
+use crate::memory::limits::{CONTRADICTED_MAX, QUERY_BYTES_MAX};
+use crate::memory::{MemoryId, Sensitivity, StatusKind, Timestamp, Vector};
+use crate::policy::score::{Curve, Decay};
+
+/// The curve of a query that names none: gentle, for an old memory is often the one that is wanted.
+const CURVE_DEFAULT: Curve = Curve::Exponential { lambda: 0.005 };
+/// What no age takes away unless said otherwise.
+const FLOOR_DEFAULT: f64 = 0.9;
+const LIMIT_DEFAULT: usize = 10;
+
+/// What to recall, and how to score it. Every setter states its default.
+///
+/// ```
+/// use mnemic::{memory::Kind, Curve, Filter, Query};
+///
+/// let query = Query::text("which seat should I book?")
+///     .limit(5)
+///     .filter(Filter::kind(Kind::Preference))
+///     .curve(Curve::HalfLife { days: 90.0 })
+///     .floor(0.5);
+/// # let _ = query;
+/// ```
+#[derive(Debug, Clone)]
+pub struct Query {
+    text: Option<String>,
+    vector: Option<Vec<f32>>,
+    limit: usize,
+    at: Option<Timestamp>,
+    filter: Option<Filter>,
+    min_score: Option<f64>,
+    level: Option<Sensitivity>,
+    curve: Curve,
+    floor: f64,
+    weighted: bool,
+    raw_cosine: bool,
+    contradicted: Vec<MemoryId>,
+    statuses: Option<Vec<StatusKind>>,
+}
+
+impl Query {
+    /// Searches for the meaning of a text, by the store's embedder.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self { text: Some(text.into()), ..Self::empty() }
+    }
+
+    /// Searches with a vector of the store's space, of any length but zero.
+    pub fn vector(vector: impl Into<Vec<f32>>) -> Self {
+        Self { vector: Some(vector.into()), ..Self::empty() }
+    }
+
+    fn empty() -> Self {
+        Self {
+            text: None,
+            vector: None,
+            limit: LIMIT_DEFAULT,
+            at: None,
+            filter: None,
+            min_score: None,
+            level: None,
+            curve: CURVE_DEFAULT,
+            floor: FLOOR_DEFAULT,
+            weighted: true,
+            raw_cosine: false,
+            contradicted: Vec::new(),
+            statuses: None,
+        }
+    }
+
+    /// At most this many hits. Default: 10. 0 gives none; a huge number gives all.
+    pub fn limit(mut self, limit: usize) -> Self {
+        self.limit = limit;
+        self
+    }
+
+    /// The time that ages count to. Default: now.
+    pub fn at(mut self, at: Timestamp) -> Self {
+        self.at = Some(at);
+        self
+    }
+
+    /// What a hit must be. Default: anything.
+    pub fn filter(mut self, filter: Filter) -> Self {
+        self.filter = Some(filter);
+        self
+    }
+
+    /// The least final score of a hit. Default: none. Higher is better, always.
+    pub fn min_score(mut self, score: f64) -> Self {
+        self.min_score = Some(score);
+        self
+    }
+
+    /// The highest sensitivity that may be seen, at most that of the handle. Default: that of the handle.
+    pub fn level(mut self, level: Sensitivity) -> Self {
+        self.level = Some(level);
+        self
+    }
+
+    /// How age lowers a score. Default: exponential, .005 a day.
+    pub fn curve(mut self, curve: Curve) -> Self {
+        self.curve = curve;
+        self
+    }
+
+    /// The part of a score that no age takes away, in [0, 1]. Default: .9.
+    pub fn floor(mut self, floor: f64) -> Self {
+        self.floor = floor;
+        self
+    }
+
+    /// Leaves importance, confidence and conflicts out of the score. Default: they count.
+    pub fn unweighted(mut self) -> Self {
+        self.weighted = false;
+        self
+    }
+
+    /// Scores by the bare cosine instead of the space's calibration. Default: calibrated.
+    pub fn raw_cosine(mut self) -> Self {
+        self.raw_cosine = true;
+        self
+    }
+
+    /// Memories that the conversation contradicts: they weigh half. Default: none.
+    pub fn contradicted(mut self, ids: impl IntoIterator<Item = MemoryId>) -> Self {
+        self.contradicted = ids.into_iter().collect();
+        self
+    }
+
+    /// The states that a hit may have. Default: active alone.
+    pub fn statuses(mut self, statuses: impl IntoIterator<Item = StatusKind>) -> Self {
+        self.statuses = Some(statuses.into_iter().collect());
+        self
+    }
+
+    /// Checks the query for a handle that sees up to `seen`.
+    pub(crate) fn ask(&self, seen: Sensitivity) -> Result<Ask> {
+        let text = self.text.as_ref().map(|text| check_text(text)).transpose()?;
+        if self.contradicted.len() > CONTRADICTED_MAX {
+            return Err(Error::invalid(format!(
+                "contradicted: {} ids, at most {CONTRADICTED_MAX}",
+                self.contradicted.len()
+            )));
+        }
+        if self.min_score.is_some_and(f64::is_nan) {
+            return Err(Error::invalid("min_score: is NaN"));
+        }
+        if self.statuses.as_ref().is_some_and(Vec::is_empty) {
+            return Err(Error::invalid("statuses: an empty list"));
+        }
+        let level = self.level.unwrap_or(seen);
+        if level > seen {
+            return Err(Error::denied(format!("level: {level} asked for, this handle sees up to {seen}")));
+        }
+        Ok(Ask {
+            text,
+            vector: self.vector.as_ref().map(|numbers| query_vector(numbers)).transpose()?,
+            limit: self.limit,
+            at: self.at,
+            filter: self.filter.clone(),
+            min_score: self.min_score,
+            level,
+            decay: Decay::new(self.curve, self.floor)?,
+            weighted: self.weighted,
+            raw_cosine: self.raw_cosine,
+            contradicted: self.contradicted.clone(),
+            statuses: self.statuses.as_ref().map_or(Statuses::ACTIVE, |kinds| Statuses::of(kinds.iter().copied())),
+        })
+    }
+}
+
+fn check_text(text: &str) -> Result<String> {
+    if text.trim().is_empty() {
+        return Err(Error::invalid("query text: empty or only white space"));
+    }
+    if text.len() > QUERY_BYTES_MAX {
+        return Err(Error::invalid(format!("query text: {} bytes, at most {QUERY_BYTES_MAX}", text.len())));
+    }
+    Ok(text.to_owned())
+}
+
+fn query_vector(numbers: &[f32]) -> Result<Vector> {
+    Vector::new(numbers).map_err(|error| Error::invalid(format!("query {}", error.message())))
+}

@@ -1,0 +1,248 @@
+use std::sync::Arc;
+
+use crate::api::{Correction, Cursor, IdHit, ListOptions, MemoryPage, Query, Recall, Update};
+use crate::engine::{Change, Core, Forgotten, UserStats, WhyNot};
+use crate::error::{Error, Result};
+use crate::memory::{Memory, MemoryId, NewMemory, Sensitivity, UserId};
+
+/// Handle for one user: every verb on memories needs one. Clones are cheap.
+///
+/// A handle sees memories up to its level, [`Personal`](Sensitivity::Personal) unless
+/// [`with_level`](Self::with_level) says otherwise; what lies above is as good as absent.
+#[derive(Clone)]
+pub struct User {
+    core: Arc<Core>,
+    id: UserId,
+    level: Sensitivity,
+}
+
+impl User {
+    pub(crate) fn new(core: Arc<Core>, id: UserId) -> Self {
+        Self { core, id, level: Sensitivity::Personal }
+    }
+
+    /// The same user, seen up to `level`.
+    pub fn with_level(mut self, level: Sensitivity) -> Self {
+        self.level = level;
+        self
+    }
+
+    /// Whose handle it is.
+    pub fn id(&self) -> &UserId {
+        &self.id
+    }
+
+    /// The highest sensitivity that this handle sees.
+    pub fn level(&self) -> Sensitivity {
+        self.level
+    }
+
+    /// Stores a memory and returns its id.
+    ///
+    /// When this returns `Ok`, the memory is on disk (with [`Durability::Durable`](crate::Durability)), and every later
+    /// recall sees it: new memories are compared exactly, so no index build stands between writing and finding.
+    /// Storing the same id with the same content again changes nothing and is `Ok`. Where the embedder fails, the
+    /// memory is stored without a vector, as *pending*.
+    ///
+    /// # Errors
+    ///
+    /// * [`Invalid`](crate::ErrorKind::Invalid): a field breaks a limit of [`limits`](crate::memory::limits), which
+    ///   the message names, or the vector has the wrong length, a NaN, an infinity, or only zeros. Nothing was stored.
+    /// * [`Conflict`](crate::ErrorKind::Conflict): the id is stored with other content.
+    /// * [`Denied`](crate::ErrorKind::Denied): remembering is paused for this user, or the memory is an inference of
+    ///   what the user had forgotten.
+    /// * [`Io`](crate::ErrorKind::Io): the disk failed. The message says whether the memory is not committed or the
+    ///   outcome is unknown; then open the store again and [`get`](Self::get) the id.
+    ///
+    /// # Cost
+    ///
+    /// One embedding and a share of one group commit. For many, use [`remember_all`](Self::remember_all).
+    pub fn remember(&self, memory: NewMemory) -> Result<MemoryId> {
+        let mut outcomes = self.core.remember_all(&self.id, vec![memory])?;
+        outcomes.pop().unwrap_or_else(|| Err(Error::io("remember: no outcome")))
+    }
+
+    /// Stores many memories in one commit; each has its own outcome, in order.
+    ///
+    /// # Errors
+    ///
+    /// As a whole: [`Invalid`](crate::ErrorKind::Invalid) over [`BATCH_MAX`](crate::memory::limits::BATCH_MAX)
+    /// memories, [`Denied`](crate::ErrorKind::Denied) while paused, [`Io`](crate::ErrorKind::Io). For each memory:
+    /// those of [`remember`](Self::remember); the others are stored all the same.
+    pub fn remember_all(&self, memories: impl IntoIterator<Item = NewMemory>) -> Result<Vec<Result<MemoryId>>> {
+        self.core.remember_all(&self.id, memories.into_iter().collect())
+    }
+
+    /// The memory with this id.
+    ///
+    /// # Errors
+    ///
+    /// [`NotFound`](crate::ErrorKind::NotFound): there is none that this handle sees.
+    pub fn get(&self, id: MemoryId) -> Result<Memory> {
+        self.core.get(&self.id, id, self.level)
+    }
+
+    /// A page of memories in the order in which they were stored, with the count of all.
+    ///
+    /// # Errors
+    ///
+    /// [`Invalid`](crate::ErrorKind::Invalid): the filter makes no sense, or the limit is 0.
+    pub fn list(&self, options: &ListOptions) -> Result<MemoryPage> {
+        let page = self.core.list(&self.id, &options.listing(self.level)?)?;
+        let next = page.next.map(Cursor);
+        Ok(MemoryPage { memories: page.memories, total: page.total, next, damaged: page.damaged })
+    }
+
+    /// Changes a memory in place and returns its new version. What was before stays in the [`history`](Self::history).
+    ///
+    /// A changed text gets a new vector in the same transaction, or none: the old meaning never remains.
+    ///
+    /// # Errors
+    ///
+    /// [`NotFound`](crate::ErrorKind::NotFound); [`Invalid`](crate::ErrorKind::Invalid): a field breaks a limit;
+    /// [`Conflict`](crate::ErrorKind::Conflict): the version is not the expected one.
+    pub fn update(&self, id: MemoryId, update: Update) -> Result<u32> {
+        let before = if update.changes_text() { Some(self.get(id)?) } else { None };
+        let (if_version, change) = update.prepare(&self.core, before)?;
+        self.core.update(&self.id, id, self.level, if_version, change)
+    }
+
+    /// Stores a corrected memory that supersedes the one with this id; the old one stays in the history.
+    ///
+    /// # Errors
+    ///
+    /// [`NotFound`](crate::ErrorKind::NotFound); [`Invalid`](crate::ErrorKind::Invalid): a field breaks a limit;
+    /// [`Conflict`](crate::ErrorKind::Conflict): it is superseded already.
+    pub fn correct(&self, id: MemoryId, correction: Correction) -> Result<MemoryId> {
+        let new = correction.apply_to(&self.get(id)?);
+        self.core.correct(&self.id, id, self.level, new)
+    }
+
+    /// The user agreed: confidence rises by half of what it lacks, a candidate becomes active. Returns the version.
+    ///
+    /// # Errors
+    ///
+    /// [`NotFound`](crate::ErrorKind::NotFound).
+    pub fn confirm(&self, id: MemoryId) -> Result<u32> {
+        self.core.confirm(&self.id, id, self.level)
+    }
+
+    /// Something spoke against it: confidence halves. Returns the version.
+    ///
+    /// # Errors
+    ///
+    /// [`NotFound`](crate::ErrorKind::NotFound).
+    pub fn contradict(&self, id: MemoryId) -> Result<u32> {
+        self.core.contradict(&self.id, id, self.level)
+    }
+
+    /// Says which memories went into an answer: all are noted, or none. A recall by itself changes nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`NotFound`](crate::ErrorKind::NotFound): one of them is unknown.
+    pub fn used(&self, ids: impl IntoIterator<Item = MemoryId>) -> Result<()> {
+        let ids: Vec<MemoryId> = ids.into_iter().collect();
+        if ids.is_empty() { Ok(()) } else { self.core.used(&self.id, ids, self.level) }
+    }
+
+    /// The best memories for a query, by the whole formula, with their records.
+    ///
+    /// Exact: no memory outside the answer scores higher than one in it. Never writes.
+    ///
+    /// # Errors
+    ///
+    /// * [`Invalid`](crate::ErrorKind::Invalid): the query vector has the wrong length or no direction, the curve,
+    ///   floor or filter makes no sense.
+    /// * [`Unsupported`](crate::ErrorKind::Unsupported): a text query without an embedder, with one that failed, or
+    ///   with one of another space than the stored vectors; the message names both models.
+    /// * [`Corrupt`](crate::ErrorKind::Corrupt): the user's values are not complete.
+    ///
+    /// # Cost
+    ///
+    /// A scan of the quantised vectors, less what a bound rules out, and a read for each hit. The first recall of a
+    /// user reads the user's memories into the cache.
+    pub fn recall(&self, query: &Query) -> Result<Recall> {
+        let ask = query.ask(self.level)?;
+        let (ranking, memories) = self.core.recall(&self.id, &ask)?;
+        Ok(Recall::new(&ranking, memories))
+    }
+
+    /// The same, without reading the records: ids and scores.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`recall`](Self::recall).
+    pub fn recall_ids(&self, query: &Query) -> Result<Vec<IdHit>> {
+        let ask = query.ask(self.level)?;
+        Ok(self.core.recall_ids(&self.id, &ask)?.hits.iter().map(IdHit::of).collect())
+    }
+
+    /// The first gate that keeps a memory from being a hit of this query, or its rank.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`recall`](Self::recall).
+    pub fn why_not(&self, id: MemoryId, query: &Query) -> Result<WhyNot> {
+        self.core.why_not(&self.id, id, self.level, &query.ask(self.level)?)
+    }
+
+    /// Forgets a memory: it is gone from every answer and every file when this returns.
+    ///
+    /// Memories that were made of it alone go too; others lose the reference. Its bytes remain on the disk under keys
+    /// that no longer exist, until they are overwritten.
+    ///
+    /// # Errors
+    ///
+    /// [`NotFound`](crate::ErrorKind::NotFound): there is none that this handle sees. [`Io`](crate::ErrorKind::Io): the
+    /// disk failed; open the store again and look.
+    ///
+    /// # Cost
+    ///
+    /// Five syncs; up to 256 memories beside it are sealed again, and 64 bytes for each 256 memories of the user.
+    pub fn forget(&self, id: MemoryId) -> Result<Forgotten> {
+        self.core.forget(&self.id, id, self.level)
+    }
+
+    /// What was done to a memory, oldest first.
+    ///
+    /// # Errors
+    ///
+    /// [`NotFound`](crate::ErrorKind::NotFound): there is none that this handle sees.
+    pub fn history(&self, id: MemoryId) -> Result<Vec<Change>> {
+        self.core.history(&self.id, id, self.level)
+    }
+
+    /// Stops remembering for this user, until [`resume`](Self::resume). Everything else goes on.
+    ///
+    /// # Errors
+    ///
+    /// [`Io`](crate::ErrorKind::Io): the disk failed.
+    pub fn pause(&self) -> Result<()> {
+        self.core.set_paused(&self.id, true)
+    }
+
+    /// Remembers again.
+    ///
+    /// # Errors
+    ///
+    /// [`Io`](crate::ErrorKind::Io): the disk failed.
+    pub fn resume(&self) -> Result<()> {
+        self.core.set_paused(&self.id, false)
+    }
+
+    /// Counts of the memories that this handle sees.
+    ///
+    /// # Errors
+    ///
+    /// [`Corrupt`](crate::ErrorKind::Corrupt), [`Io`](crate::ErrorKind::Io): they can't be read.
+    pub fn stats(&self) -> Result<UserStats> {
+        self.core.user_stats(&self.id, self.level)
+    }
+}
+
+impl std::fmt::Debug for User {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("User").field("id", &self.id).field("level", &self.level).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,186 @@
+//! Changes of stored memories: each keeps what was before in the log.
+
+use crate::codec::log_entry::{LogEntry, RowChange};
+use crate::codec::record;
+use crate::engine::core::Core;
+use crate::engine::remember::{is_linked, text_to_embed};
+use crate::engine::user_index::{Attributes, IndexChange, facts_of};
+use crate::engine::user_writer::UserWriter;
+use crate::error::{Error, Result};
+use crate::memory::{Memory, MemoryId, NewMemory, Sensitivity, Status, SupersedeReason, UserId, Vector, Verb};
+use crate::policy::belief;
+
+/// A change of a record, as a pure function.
+pub(crate) type Edit = Box<dyn FnOnce(&mut Memory) -> Result<()> + Send>;
+
+/// What becomes of the vector in a change.
+#[derive(Debug, Clone)]
+pub(crate) enum VectorEdit {
+    /// It stays: the meaning did not change.
+    Keep,
+    /// A new one; `None` leaves the memory pending.
+    Replace(Option<(u32, Vector)>),
+}
+
+impl Core {
+    /// Changes a memory in place.
+    pub(crate) fn update(
+        &self,
+        user: &UserId,
+        id: MemoryId,
+        level: Sensitivity,
+        if_version: Option<u32>,
+        (edit, vector): (Edit, VectorEdit),
+    ) -> Result<u32> {
+        let hash = self.user_hash(user);
+        self.write(hash, false, move |transaction| {
+            transaction.with_user(hash, |writer| {
+                let (row, before) = writer.visible(id, level)?;
+                if let Some(expected) = if_version.filter(|expected| *expected != before.version) {
+                    let found = before.version;
+                    return Err(Error::conflict(format!("version: {found} is stored, not {expected}")));
+                }
+                let mut after = before.clone();
+                edit(&mut after)?;
+                writer.rewrite(Verb::Update, row, &before, after, vector)
+            })
+        })
+    }
+
+    /// Stores `new` in place of `old`, which stays as superseded.
+    pub(crate) fn correct(&self, user: &UserId, old: MemoryId, level: Sensitivity, new: NewMemory) -> Result<MemoryId> {
+        let mut new = self.prepare_correction(new)?;
+        let hash = self.user_hash(user);
+        self.write(hash, false, move |transaction| {
+            transaction.with_user(hash, |writer| {
+                let (row, before) = writer.visible(old, level)?;
+                if matches!(before.status, Status::Superseded { .. }) {
+                    return Err(Error::conflict(format!("id {old}: superseded already; correct the newest")));
+                }
+                let id = new.memory.id;
+                new.memory.supersedes = vec![old];
+                writer.insert(&new.memory, new.vector)?;
+                let mut after = before.clone();
+                after.status = Status::Superseded { by: Some(id), reason: SupersedeReason::Corrected };
+                writer.rewrite(Verb::Correct, row, &before, after, VectorEdit::Keep)?;
+                Ok(id)
+            })
+        })
+    }
+
+    fn prepare_correction(&self, new: NewMemory) -> Result<crate::engine::remember::Prepared> {
+        let mut prepared = self.prepare(vec![new]);
+        prepared.pop().unwrap_or_else(|| Err(Error::invalid("correct: nothing to store")))
+    }
+
+    /// The user agreed to it: evidence and confidence rise, a candidate becomes active.
+    pub(crate) fn confirm(&self, user: &UserId, id: MemoryId, level: Sensitivity) -> Result<u32> {
+        let now = self.now();
+        let edit: Edit = Box::new(move |memory| {
+            belief::confirm(memory, now);
+            Ok(())
+        });
+        self.edit_as(Verb::Confirm, user, id, level, edit)
+    }
+
+    /// Something spoke against it: confidence falls.
+    pub(crate) fn contradict(&self, user: &UserId, id: MemoryId, level: Sensitivity) -> Result<u32> {
+        let edit: Edit = Box::new(|memory| {
+            belief::contradict(memory);
+            Ok(())
+        });
+        self.edit_as(Verb::Contradict, user, id, level, edit)
+    }
+
+    fn edit_as(&self, verb: Verb, user: &UserId, id: MemoryId, level: Sensitivity, edit: Edit) -> Result<u32> {
+        let hash = self.user_hash(user);
+        self.write(hash, false, move |transaction| {
+            transaction.with_user(hash, |writer| {
+                let (row, before) = writer.visible(id, level)?;
+                let mut after = before.clone();
+                edit(&mut after)?;
+                writer.rewrite(verb, row, &before, after, VectorEdit::Keep)
+            })
+        })
+    }
+
+    /// Notes that memories were used in an answer, all or none.
+    pub(crate) fn used(&self, user: &UserId, ids: Vec<MemoryId>, level: Sensitivity) -> Result<()> {
+        let hash = self.user_hash(user);
+        self.write(hash, false, move |transaction| {
+            transaction.with_user(hash, |writer| {
+                let at = writer.now();
+                let mut rows = Vec::with_capacity(ids.len());
+                for id in ids {
+                    let (row, mut memory) = writer.visible(id, level)?;
+                    belief::used(&mut memory, at);
+                    writer.put_record(row, &memory)?;
+                    let attributes = Attributes::of(&memory);
+                    writer.change_index(IndexChange::Change { facts: facts_of(&memory, row), attributes });
+                    rows.push(RowChange { row, before: None });
+                }
+                writer.log(&LogEntry { verb: Verb::Use, at, rows })
+            })
+        })
+    }
+
+    /// The vector that belongs to a changed text.
+    pub(crate) fn vector_for_text(&self, memory: &Memory, text: &str) -> Option<(u32, Vector)> {
+        let changed = Memory { text: text.to_owned(), ..memory.clone() };
+        self.embed_all(&[text_to_embed(&changed)])?.pop()
+    }
+
+    /// Stops or resumes the taking of memories.
+    pub(crate) fn set_paused(&self, user: &UserId, paused: bool) -> Result<()> {
+        let (hash, id) = (self.user_hash(user), user.clone());
+        self.write(hash, false, move |transaction| {
+            transaction.with_new_user(hash, &id, |writer| {
+                writer.facts().paused = paused;
+                Ok(())
+            })
+        })
+    }
+}
+
+impl UserWriter<'_, '_> {
+    /// A memory that may be seen at this level; one above it is as good as absent.
+    pub(crate) fn visible(&self, id: MemoryId, level: Sensitivity) -> Result<(u32, Memory)> {
+        let missing = || Error::not_found(format!("id {id}: no such memory"));
+        let row = self.row_of(id)?.ok_or_else(missing)?;
+        let memory = self.record(row)?.ok_or_else(|| Error::corrupt(format!("records: row {row} is missing")))?;
+        if memory.sensitivity > level { Err(missing()) } else { Ok((row, memory)) }
+    }
+
+    /// Puts a changed record in place, with the old one in the log; its new version.
+    pub(crate) fn rewrite(
+        &mut self,
+        verb: Verb,
+        row: u32,
+        before: &Memory,
+        mut after: Memory,
+        vector: VectorEdit,
+    ) -> Result<u32> {
+        after.version = before.version.saturating_add(1);
+        after.updated_at = self.now();
+        if let VectorEdit::Replace(new) = &vector {
+            after.space = new.as_ref().map(|(space, _)| *space);
+        }
+        crate::memory::check(&after)?;
+        self.put_record(row, &after)?;
+        let linked = i64::from(is_linked(&after)) - i64::from(is_linked(before));
+        let facts = self.facts();
+        facts.linked = facts.linked.saturating_add_signed(linked as i32);
+        self.change_index(IndexChange::Change { facts: facts_of(&after, row), attributes: Attributes::of(&after) });
+        if let VectorEdit::Replace(new) = vector {
+            match &new {
+                Some((space, numbers)) => self.put_vector(row, *space, numbers)?,
+                None => self.remove_vector(row)?,
+            }
+            self.change_index(IndexChange::SetVector { row, vector: new });
+        }
+        let rows = vec![RowChange { row, before: Some(record::encode(before)?) }];
+        let at = self.now();
+        self.log(&LogEntry { verb, at, rows })?;
+        Ok(after.version)
+    }
+}

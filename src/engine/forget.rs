@@ -1,0 +1,262 @@
+//! Forgetting one memory: its bytes are left under keys that no longer exist.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::codec::log_entry::{LogEntry, RowChange};
+use crate::codec::table::number_of;
+use crate::codec::{Table, record};
+use crate::engine::core::Core;
+use crate::engine::head::{ChunkKey, log_chunk, row_chunk};
+use crate::engine::remember::is_linked;
+use crate::engine::transaction::Rekey;
+use crate::engine::user_index::{Attributes, IndexChange, facts_of};
+use crate::engine::user_writer::UserWriter;
+use crate::error::{Error, Result};
+use crate::memory::{Memory, MemoryId, Sensitivity, Status, UserId, Verb};
+use crate::seal::SlotOwner;
+
+/// What a forgetting took with it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Forgotten {
+    /// Memories that are gone: the one that was named, and those that were made of it alone.
+    pub memories: u32,
+    /// Memories that stay but no longer name what is gone.
+    pub references: u32,
+    /// The life of the user that the memories belonged to.
+    pub generation: u32,
+    /// The epoch of the user's keys from now on.
+    pub epoch: u64,
+}
+
+impl Core {
+    pub(crate) fn forget(&self, user: &UserId, id: MemoryId, level: Sensitivity) -> Result<Forgotten> {
+        let hash = self.user_hash(user);
+        self.write(hash, true, move |transaction| {
+            transaction.with_user(hash, |writer| {
+                let (row, memory) = writer.visible(id, level)?;
+                writer.forget(row, memory)
+            })
+        })
+    }
+}
+
+/// What goes and what changes.
+#[derive(Default)]
+struct Plan {
+    gone: BTreeMap<u32, Memory>,
+    changed: BTreeMap<u32, (Memory, Memory)>,
+}
+
+impl Plan {
+    fn is_gone(&self, id: MemoryId) -> bool {
+        self.gone.values().any(|memory| memory.id == id)
+    }
+
+    /// Takes the ids of what goes out of a record; whether it named any.
+    fn strip(&self, memory: &mut Memory) -> bool {
+        let before = (memory.derived_from.len(), memory.supersedes.len(), memory.status);
+        memory.derived_from.retain(|id| !self.is_gone(*id));
+        memory.supersedes.retain(|id| !self.is_gone(*id));
+        if let Status::Superseded { by, .. } = &mut memory.status {
+            *by = by.filter(|id| !self.is_gone(*id));
+        }
+        before != (memory.derived_from.len(), memory.supersedes.len(), memory.status)
+    }
+}
+
+impl UserWriter<'_, '_> {
+    fn forget(&mut self, row: u32, memory: Memory) -> Result<Forgotten> {
+        let plan = self.plan(row, memory)?;
+        // The old key must still open what is there; only then does the epoch move.
+        let log = self.purged_log(&plan)?;
+        let old_keys = self.all_chunk_keys()?;
+        let touched = touched_chunks(&plan, &log);
+        let values = self.touched_values(&plan, &touched)?;
+        self.move_epoch()?;
+        for (chunk, key) in &old_keys {
+            if touched.contains(chunk) {
+                self.new_chunk_key(*chunk)?;
+            } else {
+                self.put_chunk_key(*chunk, key)?;
+            }
+        }
+        self.remove_gone(&plan)?;
+        for (row, memory, vector) in &values {
+            self.put_record(*row, memory)?;
+            if let Some((space, numbers)) = vector {
+                self.put_vector(*row, *space, numbers)?;
+            }
+        }
+        log.iter().try_for_each(|(seq, entry)| self.rewrite_log(*seq, entry))?;
+        self.log_forgetting(&plan)?;
+        let slot = self.head().slot;
+        Ok(Forgotten {
+            memories: plan.gone.len() as u32,
+            references: plan.changed.len() as u32,
+            generation: slot.generation,
+            epoch: slot.epoch,
+        })
+    }
+
+    /// The memory, what was made of it alone, and what else names one of them.
+    fn plan(&self, row: u32, memory: Memory) -> Result<Plan> {
+        let mut plan = Plan::default();
+        plan.gone.insert(row, memory);
+        if self.head().facts.linked == 0 {
+            return Ok(plan);
+        }
+        let all = self.all_linked()?;
+        loop {
+            let orphan = all.iter().find(|(row, memory)| {
+                !plan.gone.contains_key(row)
+                    && !memory.derived_from.is_empty()
+                    && memory.derived_from.iter().all(|id| plan.is_gone(*id))
+            });
+            match orphan {
+                Some((row, memory)) => _ = plan.gone.insert(*row, memory.clone()),
+                None => break,
+            }
+        }
+        for (row, memory) in all.into_iter().filter(|(row, _)| !plan.gone.contains_key(row)).collect::<Vec<_>>() {
+            let mut after = memory.clone();
+            if plan.strip(&mut after) {
+                plan.changed.insert(row, (memory, after));
+            }
+        }
+        Ok(plan)
+    }
+
+    fn all_linked(&self) -> Result<Vec<(u32, Memory)>> {
+        let mut linked = Vec::new();
+        for (key, bytes) in self.transaction.scan_user(Table::Records, self.user)? {
+            let row = number_of(&key).ok_or_else(|| Error::corrupt("records: malformed key"))? as u32;
+            let chunk = self.existing_chunk_key(row_chunk(row))?;
+            let plain = self.head().open_value(self.core(), Table::Records, &key, &chunk, &bytes)?;
+            let memory = record::decode(&plain)?;
+            if is_linked(&memory) {
+                linked.push((row, memory));
+            }
+        }
+        Ok(linked)
+    }
+
+    /// The entries of the log in chunks that hold something of what goes, without it.
+    fn purged_log(&mut self, plan: &Plan) -> Result<Vec<(u64, LogEntry)>> {
+        if self.head().facts.log_images == 0 {
+            return Ok(Vec::new());
+        }
+        let (mut entries, mut touched, mut dropped) = (Vec::new(), BTreeSet::new(), 0);
+        for (key, bytes) in self.transaction.scan_user(Table::Log, self.user)? {
+            let seq = number_of(&key).ok_or_else(|| Error::corrupt("log: malformed key"))?;
+            let chunk = self.existing_chunk_key(log_chunk(seq))?;
+            let plain = self.head().open_value(self.core(), Table::Log, &key, &chunk, &bytes)?;
+            let mut entry = LogEntry::decode(&plain)?;
+            let images = entry.images();
+            for change in &mut entry.rows {
+                if purge_image(plan, change)? {
+                    touched.insert(log_chunk(seq));
+                }
+            }
+            dropped += images - entry.images();
+            entries.push((seq, entry));
+        }
+        let facts = self.facts();
+        facts.log_images = facts.log_images.saturating_sub(dropped);
+        entries.retain(|(seq, _)| touched.contains(&log_chunk(*seq)));
+        Ok(entries)
+    }
+
+    fn all_chunk_keys(&self) -> Result<Vec<(u64, ChunkKey)>> {
+        let values = self.transaction.scan_user(Table::Keys, self.user)?;
+        let open = |(key, bytes): (Vec<u8>, Vec<u8>)| {
+            let chunk = number_of(&key).ok_or_else(|| Error::corrupt("keys: malformed key"))?;
+            Ok((chunk, self.head().open_chunk_key(self.core(), &key, &bytes)?))
+        };
+        values.into_iter().map(open).collect()
+    }
+
+    /// The rows that stay in touched chunks, as they are to be sealed again. The log's chunks follow in the log.
+    fn touched_values(&self, plan: &Plan, touched: &BTreeSet<u64>) -> Result<Vec<Resealed>> {
+        let mut values = Vec::new();
+        for chunk in touched.iter().filter(|chunk| **chunk <= row_chunk(u32::MAX)) {
+            let first = (*chunk << 8) as u32;
+            for row in (first..=first.saturating_add(255)).filter(|row| !plan.gone.contains_key(row)) {
+                let memory = match plan.changed.get(&row) {
+                    Some((_, after)) => Some(after.clone()),
+                    None => self.record(row)?,
+                };
+                if let Some(memory) = memory {
+                    values.push((row, memory, self.vector(row)?));
+                }
+            }
+        }
+        Ok(values)
+    }
+
+    /// A new user key, from which on the old one opens nothing that is live.
+    fn move_epoch(&mut self) -> Result<()> {
+        let core = self.transaction.core;
+        let head = self.head();
+        let owner = |epoch| SlotOwner { user: head.user, generation: head.slot.generation, epoch };
+        let old = core.keyring.live_slot(&core.world, owner(head.slot.epoch), &head.keys)?;
+        let keys = head.keys.with_new_user_key(&core.world)?;
+        let new = core.keyring.live_slot(&core.world, owner(head.slot.epoch + 1), &keys)?;
+        let (user, slot) = (head.user, head.slot.slot);
+        self.transaction.rekey = Some(Rekey::Replace { user, slot, old: Box::new(old), new: Box::new(new) });
+        let head = self.head_mut();
+        head.keys = keys;
+        head.slot.epoch += 1;
+        head.chunks = std::sync::Arc::default();
+        Ok(())
+    }
+
+    fn remove_gone(&mut self, plan: &Plan) -> Result<()> {
+        for (row, memory) in &plan.gone {
+            self.remove_row(*row, memory.id)?;
+            let id = self.head().keys.hash_id(memory.id.as_bytes());
+            let text = self.text_hash(memory.text());
+            self.put_tombstone(id)?;
+            self.put_tombstone(text)?;
+            self.change_index(IndexChange::Remove { row: *row });
+            let facts = self.facts();
+            facts.live = facts.live.saturating_sub(1);
+            facts.linked = facts.linked.saturating_sub(u32::from(is_linked(memory)));
+        }
+        for (row, (before, after)) in &plan.changed {
+            let unlinked = is_linked(before) && !is_linked(after);
+            let facts = self.facts();
+            facts.linked = facts.linked.saturating_sub(u32::from(unlinked));
+            let attributes = Attributes::of(after);
+            self.change_index(IndexChange::Change { facts: facts_of(after, *row), attributes });
+        }
+        Ok(())
+    }
+
+    fn log_forgetting(&mut self, plan: &Plan) -> Result<()> {
+        let rows = plan.gone.keys().map(|row| RowChange { row: *row, before: None }).collect();
+        let at = self.now();
+        self.log(&LogEntry { verb: Verb::Forget, at, rows })
+    }
+}
+
+type Resealed = (u32, Memory, Option<(u32, crate::memory::Vector)>);
+
+fn touched_chunks(plan: &Plan, log: &[(u64, LogEntry)]) -> BTreeSet<u64> {
+    let rows = plan.gone.keys().chain(plan.changed.keys()).map(|row| row_chunk(*row));
+    rows.chain(log.iter().map(|(seq, _)| log_chunk(*seq))).collect()
+}
+
+/// Drops the image of a row that goes, and references to it from other images; whether there was any.
+fn purge_image(plan: &Plan, change: &mut RowChange) -> Result<bool> {
+    let Some(image) = &change.before else { return Ok(false) };
+    if plan.gone.contains_key(&change.row) {
+        change.before = None;
+        return Ok(true);
+    }
+    let mut memory = record::decode(image)?;
+    let stripped = plan.strip(&mut memory);
+    if stripped {
+        change.before = Some(record::encode(&memory)?);
+    }
+    Ok(stripped)
+}

@@ -1,0 +1,60 @@
+//! Forgetting a user: the keys go first, and with them everything.
+
+use crate::codec::Table;
+use crate::codec::head::SlotRef;
+use crate::codec::keyring::Copy;
+use crate::engine::core::Core;
+use crate::engine::forget::Forgotten;
+use crate::engine::head::{self, Found, Head, Repair};
+use crate::engine::transaction::{Rekey, Transaction};
+use crate::engine::user_cell::CellState;
+use crate::error::{Error, Result};
+use crate::memory::UserId;
+use crate::seal::{Keyring, SlotOwner};
+
+impl Core {
+    /// Overwrites the user's keys, which needs no free space, then removes the rows.
+    pub(crate) fn forget_user(&self, user: &UserId) -> Result<Forgotten> {
+        let hash = self.user_hash(user);
+        self.write(hash, true, move |transaction| transaction.forget_user(hash))
+    }
+}
+
+impl Transaction<'_> {
+    fn forget_user(&mut self, user: crate::codec::UserHash) -> Result<Forgotten> {
+        let core = self.core;
+        let Found::Live(head) = head::load(core, &self.view, user, Repair::No)? else {
+            return Err(Error::not_found("user: nothing is stored"));
+        };
+        if let Err(error) = self.erase_keys(&head) {
+            // Whatever reached the disk counts: what is held in memory may be wrong by now.
+            *core.cell(user).state.write() = CellState::default();
+            return Err(error);
+        }
+        if let Err(error) = self.remove_rows(user) {
+            log::warn!("rows of {user} remain, without their keys: {error}");
+        }
+        let gone = SlotRef { erased: true, ..head.slot };
+        self.job.put(Table::Users, &user.0, gone.encode(&[]));
+        self.rekey = Some(Rekey::Erased { user });
+        Ok(Forgotten {
+            memories: head.facts.live,
+            references: 0,
+            generation: head.slot.generation,
+            epoch: head.slot.epoch,
+        })
+    }
+
+    /// Overwrites both copies of the slot. From the first one on the user is forgotten, whatever follows.
+    fn erase_keys(&self, head: &Head) -> Result<()> {
+        let keyring = &self.core.keyring;
+        let owner = SlotOwner { user: head.user, generation: head.slot.generation, epoch: head.slot.epoch };
+        let erased = Keyring::erased_slot(owner, self.now);
+        keyring.write_intent(self.core.shard_number(head.user) as u32, Some(head.user))?;
+        for copy in [Copy::A, Copy::B] {
+            keyring.write_slot(head.slot.slot, copy, &erased)?;
+            keyring.sync()?;
+        }
+        Ok(())
+    }
+}

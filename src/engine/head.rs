@@ -1,0 +1,200 @@
+//! What the engine has to know of a user before it can read or write anything.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use parking_lot::RwLock;
+
+use crate::codec::frame;
+use crate::codec::head::{Digest, SlotRef, UserFacts};
+use crate::codec::table::numbered;
+use crate::codec::{Table, UserHash};
+use crate::engine::core::Core;
+use crate::error::{Error, Result};
+use crate::seal::{Key, Place, Standing, UserKeys};
+use crate::storage::ReadView;
+
+/// Rows or log entries that share a chunk key.
+const CHUNK_SHIFT: u32 = 8;
+/// Set in the numbers of chunks of the log.
+const LOG_CHUNKS: u64 = 1 << 56;
+
+/// The chunk that the values of a row are sealed in.
+pub(crate) fn row_chunk(row: u32) -> u64 {
+    u64::from(row) >> CHUNK_SHIFT
+}
+
+/// The chunk that a log entry is sealed in.
+pub(crate) fn log_chunk(seq: u64) -> u64 {
+    LOG_CHUNKS | seq >> CHUNK_SHIFT
+}
+
+/// A key that seals up to 256 values.
+#[derive(Clone)]
+pub(crate) struct ChunkKey {
+    pub(crate) key: Key,
+    /// The user's epoch when it was made.
+    pub(crate) epoch: u64,
+}
+
+impl ChunkKey {
+    pub(crate) fn encode(&self) -> zeroize::Zeroizing<Vec<u8>> {
+        let mut bytes = self.key.bytes().to_vec();
+        bytes.extend_from_slice(&self.epoch.to_le_bytes());
+        zeroize::Zeroizing::new(bytes)
+    }
+
+    pub(crate) fn decode(bytes: Vec<u8>) -> Result<Self> {
+        let bytes = zeroize::Zeroizing::new(bytes);
+        let malformed = || Error::corrupt("keys: malformed chunk key");
+        let (key, epoch) = bytes.split_first_chunk::<32>().ok_or_else(malformed)?;
+        let epoch = u64::from_le_bytes(epoch.try_into().map_err(|_| malformed())?);
+        Ok(Self { key: Key::new(*key), epoch })
+    }
+}
+
+/// A live user at one commit.
+#[derive(Clone)]
+pub(crate) struct Head {
+    pub(crate) user: UserHash,
+    pub(crate) slot: SlotRef,
+    pub(crate) keys: UserKeys,
+    pub(crate) facts: UserFacts,
+    /// The commit that wrote it.
+    pub(crate) version: u64,
+    /// Chunk keys that were opened before.
+    pub(crate) chunks: Arc<RwLock<HashMap<u64, ChunkKey>>>,
+    /// Whether ids and log were found complete in this process.
+    pub(crate) second_sum_checked: Arc<AtomicBool>,
+}
+
+/// What is known of a user.
+pub(crate) enum Found {
+    /// Nothing, or a forgotten life.
+    Absent(Option<Past>),
+    /// A live user.
+    Live(Box<Head>),
+}
+
+/// A life of the user that is over.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Past {
+    pub(crate) slot: SlotRef,
+    /// The keys are gone, the rows are not yet.
+    pub(crate) unfinished: bool,
+}
+
+/// Whether a slot that a crash left half changed is put right.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Repair {
+    /// Only while the user's cell is held alone: a forgetting changes the slot under the same lock.
+    Yes,
+    /// Left for whoever holds the cell.
+    No,
+}
+
+/// Reads the head of a user.
+pub(crate) fn load(core: &Core, view: &ReadView, user: UserHash, may_repair: Repair) -> Result<Found> {
+    let Some(row) = view.get(Table::Users, &user.0)? else { return Ok(Found::Absent(None)) };
+    let (slot, sealed) = SlotRef::decode(&row)?;
+    let standing = core.keyring.standing(user, &slot)?;
+    let (copy, repair) = match standing {
+        Standing::Erased => return Ok(Found::Absent(Some(Past { slot, unfinished: false }))),
+        Standing::Unfinished => return Ok(Found::Absent(Some(Past { slot, unfinished: true }))),
+        Standing::Live { slot, repair } => (slot, repair),
+    };
+    let keys = core.keyring.keys_of(&copy)?;
+    let place = head_place(user, &slot);
+    let opened = core.sealer.open(&keys.user, &place, sealed)?;
+    if let (Some(stale), Repair::Yes) = (repair, may_repair) {
+        core.keyring.write_slot(slot.slot, stale, &copy)?;
+        core.keyring.sync()?;
+    }
+    let facts = UserFacts::decode(&opened.plain)?;
+    Ok(Found::Live(Box::new(Head {
+        user,
+        slot,
+        keys,
+        facts,
+        version: opened.version,
+        chunks: Arc::default(),
+        second_sum_checked: Arc::default(),
+    })))
+}
+
+/// The commit that wrote the row of a user in this view.
+pub(crate) fn version_in(view: &ReadView, user: UserHash) -> Result<Option<u64>> {
+    let version = view.get_with(Table::Users, &user.0, |row| {
+        let (slot, sealed) = SlotRef::decode(row)?;
+        if slot.erased { Ok(None) } else { Ok(Some(frame::parse(Table::Users, &[], sealed)?.version)) }
+    })?;
+    Ok(version.flatten())
+}
+
+/// Where the sealed part of a row of `users` belongs.
+pub(crate) fn head_place<'a>(user: UserHash, slot: &SlotRef) -> Place<'a> {
+    Place { user, generation: slot.generation, table: Table::Users, key: &[], epoch: slot.epoch }
+}
+
+impl Head {
+    /// Where a value of this user belongs.
+    pub(crate) fn place<'a>(&self, table: Table, key: &'a [u8], epoch: u64) -> Place<'a> {
+        Place { user: self.user, generation: self.slot.generation, table, key, epoch }
+    }
+
+    /// The key of a chunk that stands in the shard.
+    pub(crate) fn chunk_key(&self, core: &Core, view: &ReadView, chunk: u64) -> Result<ChunkKey> {
+        if let Some(known) = self.chunks.read().get(&chunk) {
+            return Ok(known.clone());
+        }
+        let key = numbered(self.user, chunk);
+        let found = view.get_with(Table::Keys, &key, |bytes| self.open_chunk_key(core, &key, bytes))?;
+        let found = found
+            .ok_or_else(|| Error::corrupt(format!("keys: the key of chunk {chunk} of {} is missing", self.user)))?;
+        self.chunks.write().insert(chunk, found.clone());
+        Ok(found)
+    }
+
+    /// Opens a value of table `keys`.
+    pub(crate) fn open_chunk_key(&self, core: &Core, key: &[u8], bytes: &[u8]) -> Result<ChunkKey> {
+        let opened = core.sealer.open(&self.keys.user, &self.place(Table::Keys, key, self.slot.epoch), bytes)?;
+        ChunkKey::decode(opened.plain)
+    }
+
+    /// Opens a value that is sealed under a chunk key.
+    pub(crate) fn open_value(
+        &self,
+        core: &Core,
+        table: Table,
+        key: &[u8],
+        chunk: &ChunkKey,
+        bytes: &[u8],
+    ) -> Result<Vec<u8>> {
+        Ok(core.sealer.open(&chunk.key, &self.place(table, key, chunk.epoch), bytes)?.plain)
+    }
+
+    /// What a value adds to the digest of its table.
+    pub(crate) fn term(&self, table: Table, key: &[u8], bytes: &[u8]) -> Result<[u8; 32]> {
+        Ok(self.keys.digest.term(table, key, &frame::parse(table, key, bytes)?))
+    }
+
+    /// Checks, once in a process, that no id and no log entry is missing, extra or stale.
+    pub(crate) fn check_second_sum(&self, view: &ReadView) -> Result<()> {
+        if self.second_sum_checked.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        let mut sum = Digest::default();
+        for table in [Table::Ids, Table::Log] {
+            view.scan_user(table, self.user, |key, bytes| {
+                sum.add(&self.term(table, key, bytes)?);
+                Ok(())
+            })?;
+        }
+        if sum != self.facts.digests[1] {
+            return Err(Error::corrupt(format!("ids and log of {}: values are missing, extra or stale", self.user)));
+        }
+        self.second_sum_checked.store(true, Ordering::Release);
+        Ok(())
+    }
+}

@@ -1,0 +1,34 @@
+//! What does things: commits, reads, recalls, erases.
+
+mod calibrate;
+mod change;
+mod commit;
+mod commit_queue;
+mod core;
+mod forget;
+mod forget_user;
+mod head;
+mod job;
+pub(crate) mod kernels;
+mod load;
+mod read;
+mod recall;
+mod remember;
+mod spaces;
+mod transaction;
+mod user_cell;
+mod user_index;
+mod user_writer;
+mod why_not;
+
+pub(crate) use crate::index::Filter;
+pub(crate) use crate::storage::{RESERVE_BYTES, Setup};
+pub(crate) use change::{Edit, VectorEdit};
+pub use core::Durability;
+pub(crate) use core::{Core, Settings};
+pub use forget::Forgotten;
+pub(crate) use read::Listing;
+pub use read::{Change, UserStats};
+pub use recall::EmptyReason;
+pub(crate) use recall::{Ask, Ranking, Scored, Statuses};
+pub use why_not::WhyNot;

@@ -1,0 +1,236 @@
+//! Reading without ranking: one memory, pages of them, their history, their owners.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+
+use crate::codec::head::{SlotRef, UserFacts};
+use crate::codec::log_entry::LogEntry;
+use crate::codec::table::{hashed, number_of};
+use crate::codec::{Table, UserHash, record};
+use crate::engine::core::Core;
+use crate::engine::head::{Head, head_place, log_chunk};
+use crate::engine::recall::Statuses;
+use crate::engine::user_writer::ids_key;
+use crate::error::{Error, Result};
+use crate::index::Filter;
+use crate::index::vector::Facts;
+use crate::memory::{Memory, MemoryId, Sensitivity, StatusKind, Timestamp, UserId, Verb};
+use crate::seal::Standing;
+use crate::storage::ReadView;
+
+/// A page of memories in the order in which they were stored.
+pub(crate) struct Page {
+    pub(crate) memories: Vec<Memory>,
+    pub(crate) total: usize,
+    pub(crate) next: Option<u32>,
+    pub(crate) damaged: Vec<String>,
+}
+
+/// What to list.
+pub(crate) struct Listing {
+    pub(crate) level: Sensitivity,
+    pub(crate) statuses: Statuses,
+    pub(crate) filter: Option<Filter>,
+    pub(crate) from_row: u32,
+    pub(crate) limit: usize,
+}
+
+/// One change of a memory.
+#[derive(Debug, Clone)]
+pub struct Change {
+    /// What was done.
+    pub verb: Verb,
+    /// When.
+    pub at: Timestamp,
+    /// The memory as it was before, where the change kept it.
+    pub before: Option<Memory>,
+}
+
+/// Counts of one user's memories, as far as the caller's level reaches.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct UserStats {
+    /// Memories by state.
+    pub by_status: BTreeMap<StatusKind, usize>,
+    /// Memories without a vector, which can't be found by meaning yet.
+    pub pending: usize,
+    /// Bytes of the index in memory.
+    pub index_bytes: usize,
+    /// Whether the taking of memories is paused.
+    pub paused: bool,
+    /// Values that are damaged, by name.
+    pub damaged: Vec<String>,
+}
+
+impl Core {
+    pub(crate) fn get(&self, user: &UserId, id: MemoryId, level: Sensitivity) -> Result<Memory> {
+        self.check_open()?;
+        let found = self.consistent(self.user_hash(user), |head, view| {
+            let Some(row) = self.row_of(head, view, id)? else { return Ok(None) };
+            let memory = self.record_of(head, view, row)?;
+            memory.map_or_else(|| Err(Error::corrupt(format!("records: row {row} is missing"))), |m| Ok(Some(m)))
+        })?;
+        let visible = found.flatten().filter(|memory| memory.sensitivity <= level);
+        visible.ok_or_else(|| Error::not_found(format!("id {id}: no such memory")))
+    }
+
+    fn row_of(&self, head: &Head, view: &ReadView, id: MemoryId) -> Result<Option<u32>> {
+        head.check_second_sum(view)?;
+        let key = hashed(head.user, head.keys.hash_id(id.as_bytes()));
+        view.get_with(Table::Ids, &key, |bytes| {
+            let opened = self.sealer.open(&ids_key(head), &head.place(Table::Ids, &key, 0), bytes)?;
+            let row = opened.plain.as_slice().try_into().map_err(|_| Error::corrupt("ids: malformed row number"))?;
+            Ok(u32::from_le_bytes(row))
+        })
+    }
+
+    /// A page of memories, counted.
+    pub(crate) fn list(&self, user: &UserId, listing: &Listing) -> Result<Page> {
+        self.check_open()?;
+        let hash = self.user_hash(user);
+        for _ in 0..8 {
+            let picked = self.with_index(hash, |_, index| {
+                if let Some(filter) = &listing.filter {
+                    filter.check(&index.schema, listing.level)?;
+                }
+                let passes = |f: &&Facts| {
+                    f.sensitivity <= listing.level.code()
+                        && listing.statuses.holds(f.status)
+                        && listing.filter.as_ref().is_none_or(|filter| filter.passes(f, index.attributes(f.row)))
+                };
+                let mut rows: Vec<(u32, u32)> = index.arena.iter().filter(passes).map(|f| (f.row, f.version)).collect();
+                rows.sort_unstable();
+                Ok((rows, index.damaged.clone()))
+            })?;
+            let Some((rows, damaged)) = picked else {
+                return Ok(Page { memories: Vec::new(), total: 0, next: None, damaged: Vec::new() });
+            };
+            let total = rows.len();
+            let mut rest = rows.into_iter().filter(|(row, _)| *row >= listing.from_row);
+            let page: Vec<(u32, u32)> = rest.by_ref().take(listing.limit).collect();
+            let next = rest.next().map(|(row, _)| row);
+            if let Some(memories) = self.page_records(hash, &page)? {
+                return Ok(Page { memories, total, next, damaged });
+            }
+            drop(self.shard_of(hash).installing.read());
+        }
+        Err(Error::busy("list: the user's memories changed faster than they could be read; try again"))
+    }
+
+    /// The records of rows at known versions; `None` where the shard is ahead of the index.
+    fn page_records(&self, user: UserHash, page: &[(u32, u32)]) -> Result<Option<Vec<Memory>>> {
+        let records = self.consistent(user, |head, view| {
+            page.iter()
+                .map(|(row, version)| {
+                    let memory = self.record_of(head, view, *row)?;
+                    Ok(memory.filter(|memory| memory.version == *version))
+                })
+                .collect::<Result<Option<Vec<Memory>>>>()
+        })?;
+        Ok(records.flatten())
+    }
+
+    /// What was done to a memory, oldest first.
+    pub(crate) fn history(&self, user: &UserId, id: MemoryId, level: Sensitivity) -> Result<Vec<Change>> {
+        self.check_open()?;
+        let missing = || Error::not_found(format!("id {id}: no such memory"));
+        let changes = self.consistent(self.user_hash(user), |head, view| {
+            let row = self.row_of(head, view, id)?.ok_or_else(missing)?;
+            let now = self.record_of(head, view, row)?;
+            if now.is_none_or(|memory| memory.sensitivity > level) {
+                return Err(missing());
+            }
+            self.changes_of(head, view, row, level)
+        })?;
+        changes.ok_or_else(missing)
+    }
+
+    fn changes_of(&self, head: &Head, view: &ReadView, row: u32, level: Sensitivity) -> Result<Vec<Change>> {
+        let mut changes = Vec::new();
+        view.scan_user(Table::Log, head.user, |key, bytes| {
+            let seq = number_of(key).ok_or_else(|| Error::corrupt("log: malformed key"))?;
+            let chunk = head.chunk_key(self, view, log_chunk(seq))?;
+            let entry = LogEntry::decode(&head.open_value(self, Table::Log, key, &chunk, bytes)?)?;
+            for change in entry.rows.iter().filter(|change| change.row == row) {
+                let before = change.before.as_deref().map(record::decode).transpose()?;
+                let before = before.filter(|memory| memory.sensitivity <= level);
+                changes.push(Change { verb: entry.verb, at: entry.at, before });
+            }
+            Ok(())
+        })?;
+        Ok(changes)
+    }
+
+    /// Ids of live users of all shards, in the order of their hashes, from `after` on.
+    pub(crate) fn users(&self, after: Option<[u8; 17]>, limit: usize) -> Result<(Vec<UserId>, Option<[u8; 17]>)> {
+        self.check_open()?;
+        let (first, mut start) = after.map_or((0, Vec::new()), |cursor| (usize::from(cursor[0]), cursor[1..].to_vec()));
+        let (mut found, mut next) = (Vec::new(), None);
+        for number in first..self.shard_count() {
+            let view = self.shard_at(number).serving()?.read()?;
+            view.scan_from(Table::Users, &start, |key, row| {
+                let user = UserHash(key.try_into().map_err(|_| Error::corrupt("users: malformed key"))?);
+                if after.is_some_and(|cursor| usize::from(cursor[0]) == number && cursor[1..] == user.0) {
+                    return Ok(ControlFlow::Continue(()));
+                }
+                if found.len() == limit {
+                    return Ok(ControlFlow::Break(()));
+                }
+                if let Some(id) = self.id_of(user, row)? {
+                    let mut cursor = [0; 17];
+                    (cursor[0], next) = (number as u8, None);
+                    cursor[1..].copy_from_slice(&user.0);
+                    next = Some(cursor);
+                    found.push(id);
+                }
+                Ok(ControlFlow::Continue(()))
+            })?;
+            if found.len() == limit {
+                return Ok((found, next));
+            }
+            start.clear();
+        }
+        Ok((found, None))
+    }
+
+    fn id_of(&self, user: UserHash, row: &[u8]) -> Result<Option<UserId>> {
+        let (slot, sealed) = SlotRef::decode(row)?;
+        let Standing::Live { slot: copy, .. } = self.keyring.standing(user, &slot)? else { return Ok(None) };
+        let keys = self.keyring.keys_of(&copy)?;
+        let opened = self.sealer.open(&keys.user, &head_place(user, &slot), sealed)?;
+        Ok(Some(UserFacts::decode(&opened.plain)?.user_id))
+    }
+
+    /// How many users live in the shards that serve.
+    pub(crate) fn user_count(&self) -> Result<u64> {
+        self.check_open()?;
+        let mut count = 0;
+        for number in 0..self.shard_count() {
+            let view = self.shard_at(number).serving()?.read()?;
+            view.scan_from(Table::Users, &[], |_, row| {
+                count += u64::from(!SlotRef::decode(row)?.0.erased);
+                Ok(ControlFlow::Continue(()))
+            })?;
+        }
+        Ok(count)
+    }
+
+    pub(crate) fn user_stats(&self, user: &UserId, level: Sensitivity) -> Result<UserStats> {
+        self.check_open()?;
+        let stats = self.with_index(self.user_hash(user), |head, index| {
+            let mut stats = UserStats {
+                index_bytes: index.bytes(),
+                paused: head.facts.paused,
+                damaged: index.damaged.clone(),
+                ..UserStats::default()
+            };
+            for facts in index.arena.iter().filter(|facts| facts.sensitivity <= level.code()) {
+                stats.pending += usize::from(!facts.has_vector);
+                if let Some(status) = StatusKind::from_code(facts.status) {
+                    *stats.by_status.entry(status).or_default() += 1;
+                }
+            }
+            Ok(stats)
+        })?;
+        Ok(stats.unwrap_or_default())
+    }
+}

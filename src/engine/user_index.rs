@@ -1,0 +1,203 @@
+//! The searchable form of one user in memory, and how it follows commits.
+
+use crate::error::Result;
+use crate::index::attributes::Schema;
+use crate::index::vector::{Arena, Facts, NewRow, RamRows, VectorSource};
+use crate::kernel::Dispatch;
+use crate::memory::limits::DIMS_MIN;
+use crate::memory::{Memory, Space, Vector};
+
+pub(crate) use crate::index::attributes::Attributes;
+
+/// The index of a user as of one commit.
+pub(crate) struct UserIndex {
+    /// The commit that it follows.
+    pub(crate) version: u64,
+    /// The number of the space of its vectors; those of other spaces count as pending.
+    pub(crate) space: Option<u32>,
+    pub(crate) arena: Arena,
+    pub(crate) full: RamRows,
+    pub(crate) schema: Schema,
+    /// Values that were damaged when it was loaded, by name.
+    pub(crate) damaged: Vec<String>,
+    attributes: Vec<Option<Box<Attributes>>>,
+    attribute_bytes: usize,
+}
+
+/// What a commit changes in the index.
+pub(crate) enum IndexChange {
+    /// A new row.
+    Insert {
+        /// Its facts.
+        facts: Facts,
+        /// Its vector with the number of its space.
+        vector: Option<(u32, Vector)>,
+        /// What filters ask.
+        attributes: Option<Box<Attributes>>,
+    },
+    /// A changed record.
+    Change {
+        /// Its new facts.
+        facts: Facts,
+        /// What filters ask.
+        attributes: Option<Box<Attributes>>,
+    },
+    /// A changed vector.
+    SetVector {
+        /// The row.
+        row: u32,
+        /// The new vector; `None` where it is pending again.
+        vector: Option<(u32, Vector)>,
+    },
+    /// A forgotten row.
+    Remove {
+        /// The row.
+        row: u32,
+    },
+}
+
+/// The facts of a record.
+pub(crate) fn facts_of(memory: &Memory, row: u32) -> Facts {
+    let begins = memory.event_at.or(memory.valid_from);
+    Facts {
+        id: *memory.id.as_bytes(),
+        row,
+        version: memory.version,
+        time: memory.fades_from().as_micros(),
+        created_at: memory.created_at.as_micros(),
+        valid_from: begins.map_or(i64::MIN, crate::memory::Timestamp::as_micros),
+        valid_to: memory.valid_to.map_or(i64::MAX, crate::memory::Timestamp::as_micros),
+        importance: memory.importance,
+        confidence: memory.confidence,
+        kind: memory.kind.code(),
+        status: memory.status.kind().code(),
+        sensitivity: memory.sensitivity.code(),
+        visibility: memory.visibility.code(),
+        pinned: memory.pinned,
+        has_vector: false,
+    }
+}
+
+/// A row on its way into a new index.
+pub(crate) struct LoadedRow {
+    pub(crate) facts: Facts,
+    pub(crate) vector: Option<Vec<f32>>,
+    pub(crate) attributes: Option<Box<Attributes>>,
+}
+
+impl UserIndex {
+    /// Builds the index of all rows at once.
+    pub(crate) fn build(
+        kernel: Dispatch,
+        space: Option<(u32, &Space)>,
+        version: u64,
+        rows: Vec<LoadedRow>,
+    ) -> Result<Self> {
+        let dims = space.map_or(DIMS_MIN, |(_, space)| space.dims());
+        let new: Vec<NewRow<'_>> = rows
+            .iter()
+            .map(|row| NewRow {
+                facts: row.facts,
+                vector: row.vector.as_deref().map_or(VectorSource::None, VectorSource::Full),
+            })
+            .collect();
+        let mut index = Self {
+            version,
+            space: space.map(|(number, _)| number),
+            arena: Arena::from_rows(dims, kernel, &new)?,
+            full: RamRows::new(dims),
+            schema: Schema::default(),
+            damaged: Vec::new(),
+            attributes: Vec::new(),
+            attribute_bytes: 0,
+        };
+        for row in rows {
+            if let Some(vector) = &row.vector {
+                index.full.insert(row.facts.row, vector)?;
+            }
+            index.set_attributes(&row.facts, row.attributes);
+        }
+        Ok(index)
+    }
+
+    /// Follows a commit. After an error it must be loaded anew.
+    pub(crate) fn apply(&mut self, changes: Vec<IndexChange>, version: u64) -> Result<()> {
+        for change in changes {
+            self.apply_one(change)?;
+        }
+        self.version = version;
+        Ok(())
+    }
+
+    fn apply_one(&mut self, change: IndexChange) -> Result<()> {
+        match change {
+            IndexChange::Insert { facts, vector, attributes } => {
+                let vector = self.own(vector);
+                let source = vector.as_ref().map_or(VectorSource::None, |v| VectorSource::Full(v.as_slice()));
+                self.arena.insert(&NewRow { facts, vector: source })?;
+                if let Some(vector) = &vector {
+                    self.full.insert(facts.row, vector.as_slice())?;
+                }
+                self.set_attributes(&facts, attributes);
+            }
+            IndexChange::Change { facts, attributes } => {
+                self.drop_attributes(facts.row);
+                self.arena.change_facts(facts.row, &facts)?;
+                self.set_attributes(&facts, attributes);
+            }
+            IndexChange::SetVector { row, vector } => self.set_vector(row, vector)?,
+            IndexChange::Remove { row } => {
+                self.drop_attributes(row);
+                self.arena.remove(row)?;
+                self.full.remove(row);
+            }
+        }
+        Ok(())
+    }
+
+    fn set_vector(&mut self, row: u32, vector: Option<(u32, Vector)>) -> Result<()> {
+        self.full.remove(row);
+        match self.own(vector) {
+            Some(vector) => {
+                self.arena.set_vector(row, &VectorSource::Full(vector.as_slice()))?;
+                self.full.insert(row, vector.as_slice())
+            }
+            None => self.arena.set_vector(row, &VectorSource::None),
+        }
+    }
+
+    /// A vector, if it is of this index's space.
+    fn own(&self, vector: Option<(u32, Vector)>) -> Option<Vector> {
+        vector.filter(|(space, _)| Some(*space) == self.space).map(|(_, vector)| vector)
+    }
+
+    pub(crate) fn attributes(&self, row: u32) -> Option<&Attributes> {
+        self.attributes.get(row as usize)?.as_deref()
+    }
+
+    fn set_attributes(&mut self, facts: &Facts, attributes: Option<Box<Attributes>>) {
+        let Some(attributes) = attributes else { return };
+        let row = facts.row as usize;
+        if self.attributes.len() <= row {
+            self.attributes.resize(row + 1, None);
+        }
+        self.schema.add(&attributes, facts.sensitivity);
+        self.attribute_bytes += attributes.bytes();
+        self.attributes[row] = Some(attributes);
+    }
+
+    fn drop_attributes(&mut self, row: u32) {
+        let level = self.arena.facts(row).map_or(0, |facts| facts.sensitivity);
+        let old = self.attributes.get_mut(row as usize).and_then(Option::take);
+        if let Some(old) = old {
+            self.schema.subtract(&old, level);
+            self.attribute_bytes -= old.bytes();
+        }
+    }
+
+    /// Memory held: what the cache counts.
+    pub(crate) fn bytes(&self) -> usize {
+        let pointers = self.attributes.capacity() * size_of::<Option<Box<Attributes>>>();
+        self.arena.bytes() + self.full.bytes() + pointers + self.attribute_bytes
+    }
+}

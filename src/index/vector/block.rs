@@ -1,0 +1,204 @@
+//! Up to 256 rows, column by column.
+
+use super::bits::{BLOCK_ROWS, Bits};
+use super::facts::{Facts, LEVELS, NewRow, STATUS_ACTIVE, VectorSource};
+use super::hull::{Hull, HullRow, days_between};
+use super::request::Gate;
+use crate::kernel::{AlignedBytes, BOUND_LANES, Dispatch, RowScale};
+use crate::policy::score::{importance_rate, weight};
+
+/// What a zero looks like in a biased row.
+const BIASED_ZERO: u8 = 0x80;
+const NO_SCALE: RowScale = RowScale { scale: 0.0, err_norm: 0.0, norm: 0.0 };
+
+/// The columns that the bound pass reads, padded to its lanes.
+#[derive(Default)]
+pub(super) struct Columns {
+    pub(super) scale: Vec<f32>,
+    pub(super) err: Vec<f32>,
+    pub(super) weight: Vec<f32>,
+    /// Ebbinghaus rate; 0 for pinned rows.
+    pub(super) rate: Vec<f32>,
+    /// Days before the block's base.
+    pub(super) ago: Vec<f32>,
+}
+
+impl Columns {
+    fn all(&mut self) -> [&mut Vec<f32>; 5] {
+        [&mut self.scale, &mut self.err, &mut self.weight, &mut self.rate, &mut self.ago]
+    }
+
+    fn with_capacity(rows: usize) -> Self {
+        let mut columns = Self::default();
+        for column in columns.all() {
+            column.reserve_exact(rows.next_multiple_of(BOUND_LANES));
+        }
+        columns
+    }
+
+    fn make_room(&mut self, rows: usize) {
+        for column in self.all() {
+            column.resize(rows.next_multiple_of(BOUND_LANES), 0.0);
+        }
+    }
+
+    fn bytes(&self) -> usize {
+        let columns = [&self.scale, &self.err, &self.weight, &self.rate, &self.ago];
+        columns.iter().map(|column| column.capacity() * size_of::<f32>()).sum()
+    }
+}
+
+pub(super) struct Block {
+    kernel: Dispatch,
+    stride: usize,
+    bytes: AlignedBytes,
+    pub(super) facts: Vec<Facts>,
+    pub(super) columns: Columns,
+    norms: Vec<f32>,
+    live: Bits,
+    active: Bits,
+    at_level: [Bits; LEVELS],
+    with_vector: Bits,
+    pinned: Bits,
+    /// Times are relative to this.
+    pub(super) base: i64,
+    /// The smallest value of the `ago` column.
+    pub(super) ago_min: f32,
+    /// The largest norm of a row.
+    pub(super) norm_max: f32,
+    pub(super) hull: Hull,
+}
+
+impl Block {
+    /// An empty block for rows around `base`.
+    pub(super) fn new(kernel: Dispatch, stride: usize, base: i64, rows: usize) -> Self {
+        Self {
+            kernel,
+            stride,
+            bytes: AlignedBytes::with_capacity(rows * stride),
+            facts: Vec::with_capacity(rows),
+            columns: Columns::with_capacity(rows),
+            norms: Vec::with_capacity(rows),
+            live: Bits::default(),
+            active: Bits::default(),
+            at_level: [Bits::default(); LEVELS],
+            with_vector: Bits::default(),
+            pinned: Bits::default(),
+            base,
+            ago_min: 0.0,
+            norm_max: 0.0,
+            hull: Hull::new(base),
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.facts.len()
+    }
+
+    pub(super) fn is_full(&self) -> bool {
+        self.len() == BLOCK_ROWS
+    }
+
+    pub(super) fn live(&self) -> Bits {
+        self.live
+    }
+
+    pub(super) fn with_vector(&self) -> Bits {
+        self.with_vector
+    }
+
+    pub(super) fn pinned(&self) -> Bits {
+        self.pinned
+    }
+
+    /// All quantised rows.
+    pub(super) fn rows(&self) -> &[u8] {
+        self.bytes.as_slice()
+    }
+
+    fn row_bytes(&self, lane: usize) -> &[u8] {
+        &self.rows()[lane * self.stride..(lane + 1) * self.stride]
+    }
+
+    /// Live rows that pass the gate.
+    pub(super) fn gated(&self, gate: Gate) -> Bits {
+        let status = if gate.active_only { self.live.and(&self.active) } else { self.live };
+        status.and(&self.at_level[usize::from(gate.level).min(LEVELS - 1)])
+    }
+
+    /// Memory held.
+    pub(super) fn memory(&self) -> usize {
+        let facts = self.facts.capacity() * size_of::<Facts>() + self.norms.capacity() * size_of::<f32>();
+        size_of::<Self>() + self.bytes.capacity() + facts + self.columns.bytes()
+    }
+
+    /// Appends a row and returns its lane.
+    pub(super) fn push(&mut self, row: &NewRow<'_>) -> usize {
+        let lane = self.len();
+        self.bytes.extend(self.stride, BIASED_ZERO);
+        self.columns.make_room(lane + 1);
+        self.norms.push(0.0);
+        self.facts.push(row.facts);
+        self.live.set(lane, true);
+        self.set_vector(lane, &row.vector);
+        self.set_facts(lane, &row.facts);
+        lane
+    }
+
+    /// A copy of another block's live row, as a row to push here.
+    pub(super) fn row(&self, lane: usize) -> NewRow<'_> {
+        let scale =
+            RowScale { scale: self.columns.scale[lane], err_norm: self.columns.err[lane], norm: self.norms[lane] };
+        let known = self.with_vector.has(lane);
+        let vector = if known { VectorSource::Quantised(self.row_bytes(lane), scale) } else { VectorSource::None };
+        NewRow { facts: self.facts[lane], vector }
+    }
+
+    pub(super) fn set_vector(&mut self, lane: usize, vector: &VectorSource<'_>) {
+        let bytes = &mut self.bytes.as_mut_slice()[lane * self.stride..(lane + 1) * self.stride];
+        let (scale, known) = match *vector {
+            VectorSource::Full(row) => (self.kernel.quantise_row(row, bytes), true),
+            VectorSource::Quantised(row, scale) => {
+                bytes.copy_from_slice(row);
+                (scale, true)
+            }
+            VectorSource::None => {
+                bytes.fill(BIASED_ZERO);
+                (NO_SCALE, false)
+            }
+        };
+        self.columns.scale[lane] = scale.scale;
+        self.columns.err[lane] = scale.err_norm;
+        self.norms[lane] = scale.norm;
+        self.norm_max = self.norm_max.max(scale.norm);
+        self.with_vector.set(lane, known);
+        self.facts[lane].has_vector = known;
+    }
+
+    /// Replaces the facts of a row and raises the hull.
+    pub(super) fn set_facts(&mut self, lane: usize, facts: &Facts) {
+        let weight = weight(facts.importance, facts.confidence, false);
+        let rate = importance_rate(facts.importance);
+        let ago = days_between(facts.time, self.base) as f32;
+        self.facts[lane] = Facts { has_vector: self.with_vector.has(lane), ..*facts };
+        self.columns.weight[lane] = weight as f32;
+        self.columns.rate[lane] = if facts.pinned { 0.0 } else { rate as f32 };
+        self.columns.ago[lane] = ago;
+        self.ago_min = self.ago_min.min(ago);
+        self.active.set(lane, facts.status == STATUS_ACTIVE);
+        self.pinned.set(lane, facts.pinned);
+        for (level, bits) in self.at_level.iter_mut().enumerate() {
+            bits.set(lane, usize::from(facts.sensitivity).min(LEVELS - 1) <= level);
+        }
+        self.hull.raise(&HullRow { time: facts.time, weight, importance_rate: rate, pinned: facts.pinned });
+    }
+
+    /// Takes a row out and wipes it.
+    pub(super) fn remove(&mut self, lane: usize) {
+        self.set_vector(lane, &VectorSource::None);
+        self.live.set(lane, false);
+        let facts = &mut self.facts[lane];
+        *facts =
+            Facts { id: [0; 16], version: 0, created_at: 0, valid_from: 0, valid_to: 0, time: self.base, ..*facts };
+    }
+}

@@ -1,0 +1,27 @@
+//! The rows of one user in memory, and the exact top-k of the whole score over them.
+//!
+//! Rows are quantised to bytes in blocks of 256; a search skips the blocks and rows that a bound proves
+//! too low, and scores the rest from the full vectors in f64.
+
+mod arena;
+mod bits;
+mod block;
+mod facts;
+mod full;
+mod hull;
+mod legs;
+mod lookup;
+mod rank;
+mod request;
+mod runs;
+mod scan;
+mod search;
+mod top;
+
+#[cfg(test)]
+mod tests;
+
+pub(crate) use arena::Arena;
+pub(crate) use facts::{Facts, NewRow, VectorSource};
+pub(crate) use full::RamRows;
+pub(crate) use request::{Candidate, Gate, Request};

@@ -1,0 +1,153 @@
+//! Time runs: how blocks are cut, merged and rewritten.
+
+use super::arena::{Arena, slot};
+use super::bits::BLOCK_ROWS;
+use super::block::Block;
+use super::facts::{Facts, NewRow};
+use super::lookup::{hash_id, hash_row};
+use crate::error::Result;
+use crate::kernel::{Dispatch, padded};
+use crate::policy::score::weight;
+
+/// Rows of the largest run.
+const RUN_ROWS_MAX: usize = 8192;
+
+/// A stretch of blocks whose rows are sorted by weight.
+pub(super) struct Run {
+    blocks: usize,
+    rows: usize,
+}
+
+impl Arena {
+    /// An arena of many rows: cut by time into runs, the newest the smallest.
+    ///
+    /// # Errors
+    ///
+    /// As [`Arena::insert`], for the first row that breaks a rule.
+    pub(crate) fn from_rows(dims: usize, kernel: Dispatch, rows: &[NewRow<'_>]) -> Result<Self> {
+        let mut arena = Self::with_kernel(dims, kernel);
+        let mut order: Vec<&NewRow<'_>> = rows.iter().collect();
+        order.sort_by_key(|row| row.facts.time);
+        let mut end = order.len();
+        let mut cuts = Vec::new();
+        let mut size = BLOCK_ROWS;
+        while end > 0 {
+            let start = end.saturating_sub(size);
+            cuts.push(start..end);
+            end = start;
+            size = (size * 2).min(RUN_ROWS_MAX);
+        }
+        for cut in cuts.into_iter().rev() {
+            let (first, run) = (arena.blocks.len(), &mut order[cut]);
+            run.sort_by(|a, b| heavier(&a.facts, &b.facts));
+            arena.append_run(run)?;
+            arena.push_run(first, run.len());
+        }
+        Ok(arena)
+    }
+
+    fn append_run(&mut self, rows: &[&NewRow<'_>]) -> Result<()> {
+        for part in rows.chunk_by(|a, b| a.facts.pinned == b.facts.pinned) {
+            for rows in part.chunks(BLOCK_ROWS) {
+                let base = rows.iter().map(|row| row.facts.time).max().unwrap_or(0);
+                self.open_block(base, rows.len())?;
+                for row in rows {
+                    self.check(row)?;
+                    self.push(row);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn push_run(&mut self, first_block: usize, rows: usize) {
+        self.runs.push(Run { blocks: self.blocks.len() - first_block, rows });
+    }
+
+    /// Makes the tail a run, merged with the runs before it that are no larger.
+    pub(super) fn close_tail(&mut self) {
+        self.has_tail = false;
+        let (mut blocks, mut rows) = (1, BLOCK_ROWS);
+        while let Some(run) =
+            self.runs.pop_if(|run| size_class(run.rows) <= size_class(rows) && run.rows + rows <= RUN_ROWS_MAX)
+        {
+            blocks += run.blocks;
+            rows += run.rows;
+        }
+        self.rewrite(self.blocks.len() - blocks);
+    }
+
+    /// Rewrites the blocks from `first` on as one run, without removed rows.
+    fn rewrite(&mut self, first: usize) {
+        let old = self.blocks.split_off(first);
+        let places = sorted_places(&old);
+        let cells: Vec<_> = places.iter().map(|&(block, lane)| self.cells_of(&old, first, block, lane)).collect();
+        self.dead -= old.iter().map(|block| block.len() - block.live().count()).sum::<usize>();
+        self.generation += 1;
+        self.pack(&old, &places);
+        let lanes = self.blocks[first..].iter().enumerate().flat_map(|(i, b)| (0..b.len()).map(move |lane| (i, lane)));
+        for ((by_row, by_id), (block, lane)) in cells.into_iter().zip(lanes) {
+            by_row.into_iter().for_each(|cell| self.by_row.set(cell, slot(first + block, lane)));
+            by_id.into_iter().for_each(|cell| self.by_id.set(cell, slot(first + block, lane)));
+        }
+        if !places.is_empty() {
+            self.push_run(first, places.len());
+        }
+    }
+
+    /// Where the tables hold a live row: always somewhere.
+    fn cells_of(&self, old: &[Block], first: usize, block: usize, lane: usize) -> (Option<usize>, Option<usize>) {
+        let (facts, slot) = (&old[block].facts[lane], slot(first + block, lane));
+        let by_row = self.by_row.position(hash_row(facts.row), |s| s == slot);
+        let by_id = self.by_id.position(hash_id(&facts.id), |s| s == slot);
+        debug_assert!(by_row.is_some() && by_id.is_some(), "live rows are in the tables");
+        (by_row, by_id)
+    }
+
+    fn pack(&mut self, old: &[Block], places: &[(usize, usize)]) {
+        let facts = |&(block, lane): &(usize, usize)| &old[block].facts[lane];
+        for part in places.chunk_by(|a, b| facts(a).pinned == facts(b).pinned) {
+            for places in part.chunks(BLOCK_ROWS) {
+                let base = places.iter().map(|place| facts(place).time).max().unwrap_or(0);
+                let mut block = Block::new(self.kernel, padded(self.dims), base, places.len());
+                for &(from, lane) in places {
+                    block.push(&old[from].row(lane));
+                }
+                self.blocks.push(block);
+            }
+        }
+    }
+
+    /// Rewrites everything: drops removed rows, sorts by today's weights, lowers all bounds.
+    ///
+    /// # Errors
+    ///
+    /// None in practice; those of [`Arena::from_rows`].
+    pub(crate) fn rebuild(&mut self) -> Result<()> {
+        let old = std::mem::take(&mut self.blocks);
+        let rows: Vec<NewRow<'_>> =
+            old.iter().flat_map(|block| block.live().iter().map(|lane| block.row(lane))).collect();
+        let generation = self.generation + 1;
+        *self = Self::from_rows(self.dims, self.kernel, &rows)?;
+        self.generation += generation;
+        Ok(())
+    }
+}
+
+fn size_class(rows: usize) -> usize {
+    rows.div_ceil(BLOCK_ROWS).next_power_of_two()
+}
+
+/// Pinned rows last, each part by falling weight, the newer first.
+fn heavier(a: &Facts, b: &Facts) -> std::cmp::Ordering {
+    let heavy = |f: &Facts| weight(f.importance, f.confidence, false);
+    a.pinned.cmp(&b.pinned).then(heavy(b).total_cmp(&heavy(a))).then(b.time.cmp(&a.time))
+}
+
+fn sorted_places(blocks: &[Block]) -> Vec<(usize, usize)> {
+    let places = blocks.iter().enumerate().flat_map(|(b, block)| block.live().iter().map(move |lane| (b, lane)));
+    let mut places: Vec<_> = places.collect();
+    let facts = |place: &(usize, usize)| &blocks[place.0].facts[place.1];
+    places.sort_by(|a, b| heavier(facts(a), facts(b)));
+    places
+}

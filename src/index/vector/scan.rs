@@ -1,0 +1,217 @@
+//! One pass over a block: sums, bounds, survivors.
+
+use super::arena::Arena;
+use super::bits::{BLOCK_ROWS, Bits};
+use super::block::Block;
+use super::hull::days_between;
+use super::request::Request;
+use super::search::Plan;
+use super::top::{LowerBounds, SharedFloor};
+use crate::kernel::{BOUND_LANES, BoundConsts, BoundRows};
+
+/// Rounding of f32, with room: of sums of relevances, and of exponents per unit.
+const ROUNDING: f64 = 1.0 / (1u64 << 21) as f64;
+const ROW_SLACK: f64 = 1e-5;
+const COS_SLACK: f32 = 2e-6;
+/// With more slack than this a bound is worth nothing, and its rows are scored exactly.
+const SLACK_MAX: f64 = 0.01;
+
+/// Over every slack that a row's own bound may have.
+const CEILING_SLACK: f64 = 1.05;
+/// Keeps the product with a weight inside f32; no row comes near it.
+const CEILING_MAX: f64 = (1u128 << 100) as f64;
+
+static ZEROS: [f32; BLOCK_ROWS] = [0.0; BLOCK_ROWS];
+static ONES: [f32; BLOCK_ROWS] = [1.0; BLOCK_ROWS];
+
+/// A row that may be among the best.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Survivor {
+    pub(super) up: f32,
+    pub(super) block: u32,
+    pub(super) lane: u32,
+}
+
+/// One thread's part of a search.
+pub(super) struct Worker<'a> {
+    arena: &'a Arena,
+    request: &'a Request<'a>,
+    plan: &'a Plan,
+    floor: &'a SharedFloor,
+    lower: LowerBounds,
+    pub(super) survivors: Vec<Survivor>,
+    pub(super) scanned_rows: usize,
+    sums: [i32; BLOCK_ROWS],
+    extra: [f32; BLOCK_ROWS],
+    rate: [f32; BLOCK_ROWS],
+    up: [f32; BLOCK_ROWS],
+    down: [f32; BLOCK_ROWS],
+}
+
+impl<'a> Worker<'a> {
+    pub(super) fn new(arena: &'a Arena, request: &'a Request<'a>, plan: &'a Plan, floor: &'a SharedFloor) -> Self {
+        Self {
+            arena,
+            request,
+            plan,
+            floor,
+            lower: LowerBounds::new(plan.proof_k),
+            survivors: Vec::with_capacity(BLOCK_ROWS),
+            scanned_rows: 0,
+            sums: [0; BLOCK_ROWS],
+            extra: [0.0; BLOCK_ROWS],
+            rate: [0.0; BLOCK_ROWS],
+            up: [0.0; BLOCK_ROWS],
+            down: [0.0; BLOCK_ROWS],
+        }
+    }
+
+    /// Looks at the rows of a block that a hit could be among.
+    pub(super) fn visit(&mut self, index: usize) {
+        let block = &self.arena.blocks()[index];
+        let eligible = eligible(block, index, self.request);
+        if eligible.is_empty() {
+            return;
+        }
+        self.scanned_rows += block.len();
+        let marked = self.bound(block, index).and(&eligible);
+        let survivors = match self.request.filter {
+            Some(filter) => only(marked, |lane| filter(&block.facts[lane])),
+            None => marked,
+        };
+        self.halve_contradicted(index);
+        self.keep(index, survivors);
+    }
+
+    /// Bounds all rows and returns those that reach the floor.
+    fn bound(&mut self, block: &Block, index: usize) -> Bits {
+        if let Some(planes) = &self.plan.planes {
+            self.arena.kernel().scan_i8(planes, block.rows(), &mut self.sums[..block.len()]);
+        }
+        let largest = self.fill_extra(block, index);
+        let Some(consts) = self.consts(block, largest) else {
+            self.up.fill(f32::INFINITY);
+            self.down.fill(0.0);
+            return Bits::first(block.len());
+        };
+        let lanes = block.len().next_multiple_of(BOUND_LANES);
+        let columns = &block.columns;
+        let rows = BoundRows {
+            sums: &self.sums[..lanes],
+            scale: &columns.scale,
+            err: &columns.err,
+            weight: if self.plan.weighted { &columns.weight } else { &ONES[..lanes] },
+            rate: rates(block, self.plan.grid.by_importance, &mut self.rate),
+            ago: &columns.ago,
+            extra: if largest > 0.0 { &self.extra[..lanes] } else { &ZEROS[..lanes] },
+        };
+        let mut marks = [0; BLOCK_ROWS / BOUND_LANES];
+        let marks = &mut marks[..lanes / BOUND_LANES];
+        self.arena.kernel().bounds(&rows, &consts, &mut self.up[..lanes], &mut self.down[..lanes], marks);
+        Bits::from_marks(marks)
+    }
+
+    /// Writes what is added to each row's dense part; returns the largest magnitude, 0 for nothing.
+    fn fill_extra(&mut self, block: &Block, index: usize) -> f64 {
+        let values = self.request.legs.and_then(|legs| legs.block(index));
+        let pending = block.live().without(&block.with_vector());
+        let undo = if self.plan.offset == 0.0 { Bits::default() } else { pending };
+        if values.is_none() && undo.is_empty() {
+            return 0.0;
+        }
+        let mut largest = f64::MIN_POSITIVE;
+        for (lane, extra) in self.extra.iter_mut().enumerate() {
+            let leg = values.map_or(0.0, |values| values[lane] / self.plan.z);
+            let value = if undo.has(lane) { leg - self.plan.offset } else { leg };
+            largest = largest.max(value.abs());
+            *extra = value as f32;
+        }
+        largest
+    }
+
+    /// The constants of a block; none if f32 can't bound it.
+    fn consts(&self, block: &Block, largest_extra: f64) -> Option<BoundConsts> {
+        let plan = self.plan;
+        let halvings = plan.grid.halvings;
+        let since = days_between(block.base, plan.now);
+        let cancels = since < 0.0 || block.ago_min < 0.0;
+        let lost = if cancels { halvings * block.hull.rate_max(&plan.grid) * since.abs() } else { 0.0 };
+        let slack = ROW_SLACK + ROUNDING * (plan.shift.abs() + lost);
+        if slack.is_nan() || slack > SLACK_MAX || (halvings > 0.0 && block.hull.is_far(plan.now)) {
+            return None;
+        }
+        let cos_max = plan.planes.as_ref().map_or(0.0, |p| f64::from(p.norm) * f64::from(block.norm_max)).max(1.0);
+        let off = ROUNDING * (plan.offset.abs() + largest_extra + plan.gain * cos_max);
+        let (query_scale, query_norm, err) = plan.planes.as_ref().map_or((0.0, 0.0, 0.0), |p| {
+            (p.scale, p.planed_norm, p.err_norm * block.norm_max + COS_SLACK * cos_max as f32)
+        });
+        let retention = (block.hull.retention(&plan.grid, plan.now) - plan.shift).exp2();
+        let ceiling = (plan.grid.floor + (1.0 - plan.grid.floor) * retention) * CEILING_SLACK;
+        Some(BoundConsts {
+            query_scale,
+            query_norm,
+            err,
+            gain: plan.gain as f32,
+            offset_up: (plan.offset + off) as f32,
+            offset_down: (plan.offset - off) as f32,
+            halvings: halvings as f32,
+            since: since as f32,
+            shift: plan.shift as f32,
+            ceiling: ceiling.min(CEILING_MAX) as f32,
+            floor: plan.grid.floor as f32,
+            span: (1.0 - plan.grid.floor) as f32,
+            slack: slack as f32,
+            slack_per_exponent: ROUNDING as f32,
+            threshold: self.floor.get(),
+        })
+    }
+
+    fn halve_contradicted(&mut self, index: usize) {
+        for &(_, lane) in self.plan.contradicted.iter().filter(|&&(block, _)| block == index) {
+            self.down[lane] *= 0.5;
+        }
+    }
+
+    /// Learns from the lower bounds, then keeps the rows that still reach the floor.
+    fn keep(&mut self, index: usize, survivors: Bits) {
+        for lane in survivors.iter() {
+            if let Some(kth) = self.lower.push(self.down[lane]) {
+                self.floor.raise(kth);
+            }
+        }
+        let floor = self.floor.get();
+        for lane in survivors.iter().filter(|&lane| self.up[lane] >= floor) {
+            self.survivors.push(Survivor { up: self.up[lane], block: index as u32, lane: lane as u32 });
+        }
+    }
+}
+
+/// Rows that pass the gate and about which some leg says something.
+pub(super) fn eligible(block: &Block, index: usize, request: &Request<'_>) -> Bits {
+    let dense = if request.query.is_some() { block.with_vector() } else { Bits::default() };
+    let others = request.legs.map_or_else(Bits::default, |legs| legs.nonzero(index));
+    block.gated(request.gate).and(&dense.or(&others))
+}
+
+fn only(bits: Bits, keep: impl Fn(usize) -> bool) -> Bits {
+    let mut kept = Bits::default();
+    for lane in bits.iter() {
+        kept.set(lane, keep(lane));
+    }
+    kept
+}
+
+fn rates<'a>(block: &'a Block, by_importance: bool, buffer: &'a mut [f32; BLOCK_ROWS]) -> &'a [f32] {
+    let lanes = block.columns.rate.len();
+    let pinned = block.pinned().and(&block.live());
+    if by_importance {
+        return &block.columns.rate;
+    }
+    if pinned.is_empty() {
+        return &ONES[..lanes];
+    }
+    for (lane, rate) in buffer.iter_mut().enumerate() {
+        *rate = f32::from(u8::from(!pinned.has(lane)));
+    }
+    &buffer[..lanes]
+}
