@@ -1,6 +1,7 @@
 //! "yesterday", "last week", "on 7 May 2023", "two months ago".
 
 mod lexicon;
+mod qualifier;
 
 use jiff::civil::Date;
 
@@ -27,9 +28,10 @@ pub(super) fn find(lower: &str, today: Date) -> Vec<Found> {
     let mut found = Vec::new();
     let mut at = 0;
     while at < tokens.len() {
-        let before = at.checked_sub(1).map_or("", |at| tokens[at].text);
-        let words = Words { tokens: &tokens[at..], before, today };
+        let before = [1, 2, 3].map(|back| at.checked_sub(back).map_or("", |at| tokens[at].text));
+        let words = Words { tokens: &tokens[at..], before: before[0], today };
         if let Some((length, days)) = words.matched() {
+            let days = qualifier::qualified(before, days).unwrap_or(days);
             let last = (at + length).min(tokens.len()) - 1;
             found.push(Found { start: tokens[at].start, end: tokens[last].end(), days, today });
             at += length;
@@ -47,22 +49,29 @@ pub(super) fn is_calendar(expression: &str) -> bool {
     })
 }
 
-/// Words and numbers of ASCII; what is split by `-`, `/` or `.` within a number stays whole.
+/// A date in digits, such as 31.12.2023.
+const DATE_BYTES_MAX: usize = 10;
+
+/// Words and numbers of ASCII; a date in digits stays whole.
 fn tokens(lower: &str) -> Vec<Token<'_>> {
-    let joins = ['-', '/', '.'];
-    let inside = |c: char| c.is_ascii_alphanumeric() || joins.contains(&c);
     let mut tokens = Vec::new();
     let mut rest = lower;
     while let Some(skip) = rest.find(|c: char| c.is_ascii_alphanumeric()) {
         let word = &rest[skip..];
-        let length = word.find(|c: char| !inside(c)).unwrap_or(word.len());
-        let whole = &word[..length];
-        let number = whole.bytes().all(|b| !b.is_ascii_alphabetic());
-        let length = if number { whole.trim_end_matches(joins).len() } else { whole.find(joins).unwrap_or(length) };
-        tokens.push(Token { start: lower.len() - word.len(), text: &word[..length] });
-        rest = &word[length..];
+        let plain = word.bytes().take_while(u8::is_ascii_alphanumeric).count();
+        let text = date_token(word).unwrap_or(&word[..plain]);
+        tokens.push(Token { start: lower.len() - word.len(), text });
+        rest = &word[text.len()..];
     }
     tokens
+}
+
+fn date_token(word: &str) -> Option<&str> {
+    let joins = |b: u8| matches!(b, b'-' | b'/' | b'.');
+    let length = word.bytes().take(DATE_BYTES_MAX + 1).take_while(|b| b.is_ascii_digit() || joins(*b)).count();
+    let text = word[..length].trim_end_matches(['-', '/', '.']);
+    let ends = !word[text.len()..].starts_with(|c: char| c.is_ascii_alphanumeric());
+    (ends && text.len() <= DATE_BYTES_MAX && text.bytes().any(joins)).then_some(text)
 }
 
 struct Words<'a> {

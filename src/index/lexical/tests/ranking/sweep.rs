@@ -14,7 +14,7 @@ fn print_line(name: &str, settings: &Settings, sets: &[Set]) {
 
 #[test]
 #[ignore = "prints the table of docs/ranking.md"]
-fn sweep() {
+fn print_sweep() {
     let Some(sets) = super::sets() else { return };
     let names: Vec<_> = sets.iter().map(|set| set.name).collect();
     println!("| settings | {} | dated |\n{}", names.join(" | "), "| --- ".repeat(names.len() + 2) + "|");
