@@ -1,6 +1,7 @@
 use crate::index::lexical::{Bm25, Lexical, Standing};
 use crate::memory::Sensitivity;
-use crate::text::{Language, QueryWords, TermList};
+use crate::text::time::time_expressions;
+use crate::text::{Language, QueryWords, TermList, estimate_tokens, preview};
 use crate::world::World;
 
 const ROWS: usize = 10_000;
@@ -37,6 +38,37 @@ fn micros(world: &World, mut work: impl FnMut()) -> f64 {
     let start = world.monotonic_micros();
     work();
     (world.monotonic_micros() - start) as f64
+}
+
+#[test]
+#[ignore = "prints timings; meant for --release"]
+fn speed_of_odd_texts() {
+    let world = World::system();
+    for part in [
+        "a.",
+        "a1",
+        "aB",
+        "'",
+        "a'",
+        "..",
+        "1-",
+        "1-a ",
+        "a_",
+        "ก",
+        "靠",
+        "\u{1f1e6}",
+        "\u{301}",
+        "in may ",
+        "十",
+        "9",
+        "v.1",
+    ] {
+        let text = part.repeat((64 << 10) / part.len());
+        let words = micros(&world, || drop(std::hint::black_box(TermList::of(&text))));
+        let times = micros(&world, || drop(std::hint::black_box(time_expressions(&text, 0))));
+        let other = micros(&world, || drop(std::hint::black_box((preview(&text, 1_000), estimate_tokens(&text)))));
+        println!("{part:?}: terms {words} us, times {times} us, preview and tokens {other} us");
+    }
 }
 
 #[test]
