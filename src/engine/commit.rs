@@ -180,7 +180,10 @@ impl Commit<'_> {
         let _alone = self.state.installing.write();
         self.begin(rekey)?;
         if let Err(error) = self.write_with_reserve() {
-            self.take_back(rekey, &error);
+            // An unknown outcome leaves both keys in place: the epoch in the shard decides at the next open.
+            if self.state.serving().is_ok() {
+                self.take_back(rekey, &error);
+            }
             return match rekey {
                 Rekey::Replace { .. } => Err(error),
                 // The keys are gone, so the user is; the next open removes the rows.

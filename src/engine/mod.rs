@@ -32,3 +32,6 @@ pub use read::{Change, UserStats};
 pub use recall::EmptyReason;
 pub(crate) use recall::{Ask, Ranking, Scored, Statuses};
 pub use why_not::WhyNot;
+
+#[cfg(test)]
+mod tests;

@@ -58,7 +58,7 @@ impl Directory {
         if found == creation::Found::Nothing && !setup.create {
             return Err(Error::not_found(format!("no store in {}", path.display())));
         }
-        retry_interrupted(|| world.fs().create_dir_all(path)).map_err(|error| file_error("create", path, error))?;
+        creation::create_dir(world, path)?;
         let lock = take_lock(world, path)?;
         let keyring = match creation::look(world, path)? {
             creation::Found::Store => None,
