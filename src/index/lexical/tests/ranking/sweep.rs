@@ -21,6 +21,7 @@ fn print_sweep() {
     let d = Settings::DEFAULT;
     let print = |name: &str, settings: Settings| print_line(name, &settings, &sets);
     print("**defaults**", d);
+    print("no vectors", d.shares(|s| s.dense = 0.0));
     print("words alone", d.words_alone());
     print("dense alone", d.dense_alone());
     print("no context", d.shares(|s| (s.near, s.session) = (0.0, 0.0)));
