@@ -188,3 +188,37 @@ fn a_correction_is_whole_or_absent_after_a_power_cut() {
         }
     }
 }
+
+#[test]
+fn a_block_that_closes_or_is_sealed_again_survives_a_power_cut() {
+    let fs = RecordingFs::new();
+    let mut random = SplitMix64::new(5);
+    let store = builder(&world_over(&fs, 5)).open().unwrap();
+    let (mut state, mut states, mut ends) = (State::new(), Vec::new(), Vec::new());
+    let steps = [
+        put_many("ada", 0, 250),
+        put_many("ada", 250, 20),
+        forget("ada", 7),
+        update("ada", 9, "overlaid"),
+        forget("ada", 9),
+    ];
+    for (_, act, model) in steps {
+        ends.push(fs.op_count());
+        states.push(state.clone());
+        act(&store, &mut random);
+        model(&mut state);
+    }
+    (ends.push(fs.op_count()), states.push(state));
+    let mut images = 0;
+    for op in ends[1]..=fs.op_count() {
+        for choice in CrashChoice::mix(op as u64, 3) {
+            let store = builder(&world_over(&fs.crash_image(op, choice), 6)).open().unwrap();
+            let found = state_of(&store).unwrap();
+            let least = ends.iter().rposition(|end| *end <= op).unwrap_or(0);
+            assert!(states[least..=(least + 1).min(5)].contains(&found), "op {op} {choice:?}");
+            check_index(&store, &found, "blocks");
+            images += 1;
+        }
+    }
+    println!("{images} images");
+}

@@ -5,6 +5,8 @@ use crate::error::{Error, Result};
 use crate::memory::UserId;
 
 const VERSION: u8 = 1;
+/// Rows of a block, and of a chunk key.
+pub(crate) const BLOCK_ROWS: u32 = 256;
 
 /// The clear part: which slot of the keyring holds the keys of the user, and of which life and epoch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -86,20 +88,38 @@ pub(crate) struct UserFacts {
     pub(crate) linked: u32,
     /// Nothing new is remembered while set.
     pub(crate) paused: bool,
-    pub(crate) digests: [Digest; 2],
+    /// Blocks of 256 rows that are built; the rows behind them are the tail.
+    pub(crate) closed_blocks: u32,
+    /// By [`Digested`](crate::codec::table::Digested).
+    pub(crate) digests: [Digest; 3],
 }
 
 impl UserFacts {
+    /// Rows in blocks that are built.
+    pub(crate) fn closed_rows(&self) -> u64 {
+        u64::from(self.closed_blocks) * u64::from(BLOCK_ROWS)
+    }
+
     pub(crate) fn new(user_id: UserId) -> Self {
-        let digests = [Digest::default(); 2];
-        Self { user_id, next_row: 0, next_log: 0, live: 0, log_images: 0, linked: 0, paused: false, digests }
+        let digests = [Digest::default(); 3];
+        Self {
+            user_id,
+            next_row: 0,
+            next_log: 0,
+            live: 0,
+            log_images: 0,
+            linked: 0,
+            paused: false,
+            closed_blocks: 0,
+            digests,
+        }
     }
 
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut out = Writer::with_capacity(128 + self.user_id.as_str().len());
         out.u8(VERSION).block(self.user_id.as_str().as_bytes());
         out.u32(self.next_row).u64(self.next_log).u32(self.live).u64(self.log_images).u32(self.linked);
-        out.u8(u8::from(self.paused));
+        out.u8(u8::from(self.paused)).u32(self.closed_blocks);
         for digest in &self.digests {
             out.u64(digest.count);
             digest.sum.iter().for_each(|limb| _ = out.u64(*limb));
@@ -117,6 +137,7 @@ impl UserFacts {
         (facts.next_row, facts.next_log) = (input.u32()?, input.u64()?);
         (facts.live, facts.log_images, facts.linked) = (input.u32()?, input.u64()?, input.u32()?);
         facts.paused = input.u8()? != 0;
+        facts.closed_blocks = input.u32()?;
         for digest in &mut facts.digests {
             digest.count = input.u64()?;
             for limb in &mut digest.sum {

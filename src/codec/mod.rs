@@ -1,11 +1,13 @@
 //! Bytes to types and back: pure, versioned, and safe on any input.
 
+pub(crate) mod block;
 pub(crate) mod bytes;
 pub(crate) mod frame;
 pub(crate) mod head;
 pub(crate) mod keyring;
 pub(crate) mod log_entry;
 pub(crate) mod manifest;
+pub(crate) mod pack;
 pub(crate) mod record;
 pub(crate) mod table;
 #[cfg_attr(not(test), expect(dead_code, reason = "commits do not store words yet"))]

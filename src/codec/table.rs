@@ -24,38 +24,54 @@ impl fmt::Display for UserHash {
 pub(crate) enum Table {
     /// User hash -> slot, generation, epoch, sealed head.
     Users = 0,
-    /// User hash + keyed id -> sealed row number.
-    Ids = 1,
     /// User hash + chunk number -> wrapped chunk key.
-    Keys = 2,
+    Keys = 1,
     /// User hash + row -> sealed record.
-    Records = 3,
-    /// User hash + row -> sealed vector.
-    Vectors = 4,
+    Records = 2,
+    /// User hash + row, or pack -> sealed vector, or vectors.
+    Vectors = 3,
+    /// User hash + block -> sealed facts and quantised vectors of 256 rows.
+    Blocks = 4,
+    /// User hash + row -> sealed facts of a row that changed since its block was built.
+    Rows = 5,
+    /// User hash + row, or block -> sealed term lists.
+    Terms = 6,
     /// User hash + keyed id or text -> sealed time.
-    Tombstones = 5,
+    Tombstones = 7,
     /// User hash + sequence -> sealed change.
-    Log = 6,
+    Log = 8,
     /// Facts of the shard itself: `last_seq`, format.
-    Meta = 7,
+    Meta = 9,
 }
 
 impl Table {
     /// Every table, in the order of the codes.
-    pub(crate) const ALL: [Self; 8] =
-        [Self::Users, Self::Ids, Self::Keys, Self::Records, Self::Vectors, Self::Tombstones, Self::Log, Self::Meta];
+    pub(crate) const ALL: [Self; 10] = [
+        Self::Users,
+        Self::Keys,
+        Self::Records,
+        Self::Vectors,
+        Self::Blocks,
+        Self::Rows,
+        Self::Terms,
+        Self::Tombstones,
+        Self::Log,
+        Self::Meta,
+    ];
 
     /// The tables that hold values of users, which go with the user.
-    pub(crate) const OF_USERS: [Self; 6] =
-        [Self::Ids, Self::Keys, Self::Records, Self::Vectors, Self::Tombstones, Self::Log];
+    pub(crate) const OF_USERS: [Self; 8] =
+        [Self::Keys, Self::Records, Self::Vectors, Self::Blocks, Self::Rows, Self::Terms, Self::Tombstones, Self::Log];
 
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Users => "users",
-            Self::Ids => "ids",
             Self::Keys => "keys",
             Self::Records => "records",
             Self::Vectors => "vectors",
+            Self::Blocks => "blocks",
+            Self::Rows => "rows",
+            Self::Terms => "terms",
             Self::Tombstones => "tombstones",
             Self::Log => "log",
             Self::Meta => "meta",
@@ -66,15 +82,34 @@ impl Table {
         self as u8
     }
 
-    /// Which of the user's two digests counts its values: 0 is checked when the user is loaded, 1 at the first read.
-    pub(crate) const fn digest(self) -> Option<usize> {
+    /// Which digest counts a value. A record or a pack of closed rows is counted by none: it is bound by the version
+    /// in its block instead, so that a load need not read it.
+    pub(crate) fn digest(self, key: &[u8], closed_rows: u64) -> Option<Digested> {
+        let number = number_of(key);
         match self {
-            Self::Keys | Self::Records | Self::Vectors | Self::Tombstones => Some(0),
-            Self::Ids | Self::Log => Some(1),
+            Self::Keys | Self::Blocks | Self::Rows | Self::Tombstones => Some(Digested::Load),
+            Self::Records => number.is_none_or(|row| row >= closed_rows).then_some(Digested::Load),
+            Self::Vectors => number.is_none_or(|number| number < PACKED).then_some(Digested::Load),
+            Self::Terms => Some(Digested::Terms),
+            Self::Log => Some(Digested::Log),
             Self::Users | Self::Meta => None,
         }
     }
 }
+
+/// Which of a user's digests counts a value: each is checked when all of its values are first read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Digested {
+    /// When the user is loaded.
+    Load = 0,
+    /// When the log is read.
+    Log = 1,
+    /// When words are searched.
+    Terms = 2,
+}
+
+/// Set in the numbers of values that hold many rows, where table `vectors` or `terms` holds single rows too.
+pub(crate) const PACKED: u64 = 1 << 32;
 
 /// The key of a numbered value: a row, a chunk, a sequence number. Big-endian, so that order is numeric.
 pub(crate) fn numbered(user: UserHash, number: u64) -> [u8; 24] {
@@ -84,7 +119,7 @@ pub(crate) fn numbered(user: UserHash, number: u64) -> [u8; 24] {
     key
 }
 
-/// The key of a hashed value: an id, a tombstone.
+/// The key of a hashed value: a tombstone.
 pub(crate) fn hashed(user: UserHash, hash: [u8; 16]) -> [u8; 32] {
     let mut key = [0; 32];
     key[..16].copy_from_slice(&user.0);

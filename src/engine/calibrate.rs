@@ -2,6 +2,7 @@
 
 use crate::codec::UserHash;
 use crate::engine::core::Core;
+use crate::engine::full_vectors::Vectors;
 use crate::engine::user_index::UserIndex;
 use crate::error::{Error, Result};
 use crate::memory::Calibration;
@@ -31,9 +32,8 @@ impl Core {
             } else {
                 (u128::from(PAIRS_MAX) * u128::from(pairs) / u128::from(total)) as u64
             };
-            self.with_index(*user, |_, index| {
-                sample(self, index, share, &mut cosines);
-                Ok(())
+            self.with_index(*user, |head, index| {
+                sample(self, index, &Vectors::new(self, head, &index.full, index.space), share, &mut cosines)
             })?;
         }
         if cosines.is_empty() {
@@ -63,12 +63,13 @@ fn pair_count(index: &UserIndex) -> u64 {
     vectors * vectors.saturating_sub(1) / 2
 }
 
-fn sample(core: &Core, index: &UserIndex, share: u64, cosines: &mut Vec<f64>) {
+fn sample(core: &Core, index: &UserIndex, vectors: &Vectors<'_>, share: u64, cosines: &mut Vec<f64>) -> Result<()> {
     let mut rows: Vec<u32> = index.arena.iter().filter(|facts| facts.has_vector).map(|facts| facts.row).collect();
     rows.sort_unstable();
     for (a, b) in PairSampler::new(rows.len(), share) {
-        if let (Some(a), Some(b)) = (index.full.get(rows[a]), index.full.get(rows[b])) {
+        if let (Some(a), Some(b)) = (vectors.get(rows[a])?, vectors.get(rows[b])?) {
             cosines.push(core.settings.kernel.dot(a, b));
         }
     }
+    Ok(())
 }

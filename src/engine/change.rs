@@ -3,7 +3,8 @@
 use crate::codec::log_entry::{LogEntry, RowChange};
 use crate::codec::record;
 use crate::engine::core::Core;
-use crate::engine::remember::{is_linked, text_to_embed};
+use crate::engine::remember::{is_linked, terms_of, text_to_embed};
+use crate::engine::rows::Kept;
 use crate::engine::user_index::{Attributes, IndexChange, facts_of};
 use crate::engine::user_writer::UserWriter;
 use crate::error::{Error, Result};
@@ -59,7 +60,7 @@ impl Core {
                 }
                 let id = new.memory.id;
                 new.memory.supersedes = vec![old];
-                writer.insert(&new.memory, new.vector)?;
+                writer.insert(&new.memory, new.vector, new.terms)?;
                 let mut after = before.clone();
                 after.status = Status::Superseded { by: Some(id), reason: SupersedeReason::Corrected };
                 writer.rewrite(Verb::Correct, row, &before, after, VectorEdit::Keep)?;
@@ -114,7 +115,7 @@ impl Core {
                 for id in ids {
                     let (row, mut memory) = writer.visible(id, level)?;
                     belief::used(&mut memory, at);
-                    writer.put_record(row, &memory)?;
+                    writer.put_record(row, &memory, Kept::AsBefore)?;
                     let attributes = Attributes::of(&memory);
                     writer.change_index(IndexChange::Change { facts: facts_of(&memory, row), attributes });
                     rows.push(RowChange { row, before: None });
@@ -146,8 +147,9 @@ impl UserWriter<'_, '_> {
     /// A memory that may be seen at this level; one above it is as good as absent.
     pub(crate) fn visible(&self, id: MemoryId, level: Sensitivity) -> Result<(u32, Memory)> {
         let missing = || Error::not_found(format!("id {id}: no such memory"));
-        let row = self.row_of(id)?.ok_or_else(missing)?;
-        let memory = self.record(row)?.ok_or_else(|| Error::corrupt(format!("records: row {row} is missing")))?;
+        let (row, version) = self.find(id)?.ok_or_else(missing)?;
+        let memory = self.record(row)?.filter(|memory| memory.version == version);
+        let memory = memory.ok_or_else(|| Error::corrupt(format!("records: row {row} is missing or stale")))?;
         if memory.sensitivity > level { Err(missing()) } else { Ok((row, memory)) }
     }
 
@@ -166,16 +168,21 @@ impl UserWriter<'_, '_> {
             after.space = new.as_ref().map(|(space, _)| *space);
         }
         crate::memory::check(&after)?;
-        self.put_record(row, &after)?;
+        let kept = match &vector {
+            VectorEdit::Keep => Kept::AsBefore,
+            VectorEdit::Replace(Some(_)) => Kept::Own,
+            VectorEdit::Replace(None) => Kept::Nothing,
+        };
+        self.put_record(row, &after, kept)?;
+        if text_to_embed(&after) != text_to_embed(before) {
+            self.put_terms(row, &terms_of(&after))?;
+        }
         let linked = i64::from(is_linked(&after)) - i64::from(is_linked(before));
         let facts = self.facts();
         facts.linked = facts.linked.saturating_add_signed(linked as i32);
         self.change_index(IndexChange::Change { facts: facts_of(&after, row), attributes: Attributes::of(&after) });
         if let VectorEdit::Replace(new) = vector {
-            match &new {
-                Some((space, numbers)) => self.put_vector(row, *space, numbers)?,
-                None => self.remove_vector(row)?,
-            }
+            self.put_vector(row, new.as_ref().map(|(space, numbers)| (*space, numbers)))?;
             self.change_index(IndexChange::SetVector { row, vector: new });
         }
         let rows = vec![RowChange { row, before: Some(record::encode(before)?) }];

@@ -2,15 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::codec::head::BLOCK_ROWS;
 use crate::codec::log_entry::{LogEntry, RowChange};
 use crate::codec::table::number_of;
 use crate::codec::{Table, record};
 use crate::engine::core::Core;
 use crate::engine::head::{ChunkKey, log_chunk, row_chunk};
 use crate::engine::remember::is_linked;
+use crate::engine::rows::BlockRow;
 use crate::engine::transaction::Rekey;
 use crate::engine::user_index::{Attributes, IndexChange, facts_of};
-use crate::engine::user_writer::UserWriter;
+use crate::engine::user_writer::{Before, UserWriter};
 use crate::error::{Error, Result};
 use crate::memory::{Memory, MemoryId, Sensitivity, Status, UserId, Verb};
 use crate::seal::SlotOwner;
@@ -71,7 +73,7 @@ impl UserWriter<'_, '_> {
         let log = self.purged_log(&plan)?;
         let old_keys = self.all_chunk_keys()?;
         let touched = touched_chunks(&plan, &log);
-        let values = self.touched_values(&plan, &touched)?;
+        let chunks = self.survivors(&plan, &touched)?;
         self.move_epoch()?;
         for (chunk, key) in &old_keys {
             if touched.contains(chunk) {
@@ -81,12 +83,7 @@ impl UserWriter<'_, '_> {
             }
         }
         self.remove_gone(&plan)?;
-        for (row, memory, vector) in &values {
-            self.put_record(*row, memory)?;
-            if let Some((space, numbers)) = vector {
-                self.put_vector(*row, *space, numbers)?;
-            }
-        }
+        chunks.into_iter().try_for_each(|(chunk, rows)| self.reseal(&plan, chunk as u32, rows))?;
         log.iter().try_for_each(|(seq, entry)| self.rewrite_log(*seq, entry))?;
         self.log_forgetting(&plan)?;
         let slot = self.head().slot;
@@ -176,21 +173,58 @@ impl UserWriter<'_, '_> {
     }
 
     /// The rows that stay in touched chunks, as they are to be sealed again. The log's chunks follow in the log.
-    fn touched_values(&self, plan: &Plan, touched: &BTreeSet<u64>) -> Result<Vec<Resealed>> {
-        let mut values = Vec::new();
+    fn survivors(&self, plan: &Plan, touched: &BTreeSet<u64>) -> Result<Vec<(u64, Vec<Survivor>)>> {
+        let mut chunks = Vec::new();
         for chunk in touched.iter().filter(|chunk| **chunk <= row_chunk(u32::MAX)) {
-            let first = (*chunk << 8) as u32;
-            for row in (first..=first.saturating_add(255)).filter(|row| !plan.gone.contains_key(row)) {
+            let first = (*chunk as u32) * BLOCK_ROWS;
+            let mut rows = Vec::new();
+            for row in (first..=first.saturating_add(BLOCK_ROWS - 1)).filter(|row| !plan.gone.contains_key(row)) {
                 let memory = match plan.changed.get(&row) {
                     Some((_, after)) => Some(after.clone()),
                     None => self.record(row)?,
                 };
                 if let Some(memory) = memory {
-                    values.push((row, memory, self.vector(row)?));
+                    rows.push(Survivor { row, memory, vector: self.vector(row)?, terms: self.terms(row)? });
+                }
+            }
+            chunks.push((*chunk, rows));
+        }
+        Ok(chunks)
+    }
+
+    /// Seals what stays of a chunk under its new key.
+    fn reseal(&mut self, plan: &Plan, chunk: u32, rows: Vec<Survivor>) -> Result<()> {
+        let closed = chunk < self.head().facts.closed_blocks;
+        for gone in plan.gone.keys().filter(|row| row_chunk(**row) == u64::from(chunk)) {
+            self.remove_tail_row(*gone)?;
+        }
+        for one in &rows {
+            self.put_value(
+                Table::Records,
+                u64::from(one.row),
+                u64::from(chunk),
+                &record::encode(&one.memory)?,
+                Before::Perhaps,
+            )?;
+            if !closed {
+                self.put_vector(one.row, one.vector.as_ref().map(|(space, numbers)| (*space, numbers)))?;
+                self.put_terms(one.row, &one.terms)?;
+            }
+        }
+        if !closed {
+            return Ok(());
+        }
+        let rows: Vec<BlockRow> = rows.into_iter().map(Survivor::into_block_row).collect();
+        for row in &rows {
+            // A vector of another space stays a value of its own, under the new key.
+            if let Some((space, numbers)) = &row.vector {
+                let own = self.value_exists(Table::Vectors, u64::from(row.facts.row))?;
+                if own {
+                    self.put_vector(row.facts.row, Some((*space, numbers)))?;
                 }
             }
         }
-        Ok(values)
+        self.write_block(chunk, &rows, |_| false)
     }
 
     /// A new user key, from which on the old one opens nothing that is live.
@@ -212,12 +246,11 @@ impl UserWriter<'_, '_> {
 
     fn remove_gone(&mut self, plan: &Plan) -> Result<()> {
         for (row, memory) in &plan.gone {
-            self.remove_row(*row, memory.id)?;
             let id = self.head().keys.hash_id(memory.id.as_bytes());
             let text = self.text_hash(memory.text());
             self.put_tombstone(id)?;
             self.put_tombstone(text)?;
-            self.change_index(IndexChange::Remove { row: *row });
+            self.change_index(IndexChange::Remove { row: *row, id: *memory.id.as_bytes() });
             let facts = self.facts();
             facts.live = facts.live.saturating_sub(1);
             facts.linked = facts.linked.saturating_sub(u32::from(is_linked(memory)));
@@ -239,7 +272,20 @@ impl UserWriter<'_, '_> {
     }
 }
 
-type Resealed = (u32, Memory, Option<(u32, crate::memory::Vector)>);
+/// A row that stays in a touched chunk.
+struct Survivor {
+    row: u32,
+    memory: Memory,
+    vector: Option<(u32, crate::memory::Vector)>,
+    terms: Vec<u8>,
+}
+
+impl Survivor {
+    fn into_block_row(self) -> BlockRow {
+        let (facts, attributes) = (facts_of(&self.memory, self.row), Attributes::of(&self.memory));
+        BlockRow { facts, attributes, vector: self.vector, terms: self.terms }
+    }
+}
 
 fn touched_chunks(plan: &Plan, log: &[(u64, LogEntry)]) -> BTreeSet<u64> {
     let rows = plan.gone.keys().chain(plan.changed.keys()).map(|row| row_chunk(*row));

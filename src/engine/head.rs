@@ -8,7 +8,7 @@ use parking_lot::RwLock;
 
 use crate::codec::frame;
 use crate::codec::head::{Digest, SlotRef, UserFacts};
-use crate::codec::table::numbered;
+use crate::codec::table::{Digested, numbered};
 use crate::codec::{Table, UserHash};
 use crate::engine::core::Core;
 use crate::error::{Error, Result};
@@ -65,8 +65,8 @@ pub(crate) struct Head {
     pub(crate) version: u64,
     /// Chunk keys that were opened before.
     pub(crate) chunks: Arc<RwLock<HashMap<u64, ChunkKey>>>,
-    /// Whether ids and log were found complete in this process.
-    pub(crate) second_sum_checked: Arc<AtomicBool>,
+    /// Whether the log was found complete in this process.
+    pub(crate) log_checked: Arc<AtomicBool>,
 }
 
 /// What is known of a user.
@@ -119,7 +119,7 @@ pub(crate) fn load(core: &Core, view: &ReadView, user: UserHash, may_repair: Rep
         facts,
         version: opened.version,
         chunks: Arc::default(),
-        second_sum_checked: Arc::default(),
+        log_checked: Arc::default(),
     })))
 }
 
@@ -179,22 +179,20 @@ impl Head {
         Ok(self.keys.digest.term(table, key, &frame::parse(table, key, bytes)?))
     }
 
-    /// Checks, once in a process, that no id and no log entry is missing, extra or stale.
-    pub(crate) fn check_second_sum(&self, view: &ReadView) -> Result<()> {
-        if self.second_sum_checked.load(Ordering::Acquire) {
+    /// Checks, once in a process, that no entry of the log is missing, extra or stale.
+    pub(crate) fn check_log(&self, view: &ReadView) -> Result<()> {
+        if self.log_checked.load(Ordering::Acquire) {
             return Ok(());
         }
         let mut sum = Digest::default();
-        for table in [Table::Ids, Table::Log] {
-            view.scan_user(table, self.user, |key, bytes| {
-                sum.add(&self.term(table, key, bytes)?);
-                Ok(())
-            })?;
+        view.scan_user(Table::Log, self.user, |key, bytes| {
+            sum.add(&self.term(Table::Log, key, bytes)?);
+            Ok(())
+        })?;
+        if sum != self.facts.digests[Digested::Log as usize] {
+            return Err(Error::corrupt(format!("log of {}: values are missing, extra or stale", self.user)));
         }
-        if sum != self.facts.digests[1] {
-            return Err(Error::corrupt(format!("ids and log of {}: values are missing, extra or stale", self.user)));
-        }
-        self.second_sum_checked.store(true, Ordering::Release);
+        self.log_checked.store(true, Ordering::Release);
         Ok(())
     }
 }

@@ -1,17 +1,24 @@
 //! From sealed values to the index of a user, with every value checked on the way.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
+use zeroize::Zeroizing;
+
+use crate::codec::block::{StoredRow, StoredVector, decode_block, decode_overlay};
+use crate::codec::frame;
 use crate::codec::head::Digest;
 use crate::codec::record::ArchivedRecordV1;
-use crate::codec::table::number_of;
+use crate::codec::table::{Digested, PACKED, number_of};
 use crate::codec::{Table, UserHash, record, vector};
 use crate::engine::core::Core;
 use crate::engine::head::{self, ChunkKey, Found, Head, Repair, row_chunk};
+use crate::engine::stored_row::{attributes_of, facts_of, source_of};
 use crate::engine::user_cell::CellState;
 use crate::engine::user_index::{Attributes, LoadedRow, UserIndex};
 use crate::error::{Error, ErrorKind, Result};
-use crate::index::vector::Facts;
+use crate::index::vector::{Facts, VectorSource};
+use crate::memory::Space;
 use crate::storage::ReadView;
 
 impl Core {
@@ -22,17 +29,15 @@ impl Core {
         read: impl FnOnce(&Head, &UserIndex) -> Result<R>,
     ) -> Result<Option<R>> {
         let cell = self.cell(user);
-        {
-            let state = cell.state.read();
-            if let (Some(head), Some(index)) = (&state.head, &state.index) {
-                return read(head, index).map(Some);
+        let mut state = cell.state.read();
+        if state.index.is_none() {
+            drop(state);
+            let mut alone = cell.state.write();
+            if alone.index.is_none() && !self.load_into(user, &mut alone)? {
+                return Ok(None);
             }
+            state = parking_lot::RwLockWriteGuard::downgrade(alone);
         }
-        let mut state = cell.state.write();
-        if state.index.is_none() && !self.load_into(user, &mut state)? {
-            return Ok(None);
-        }
-        let state = parking_lot::RwLockWriteGuard::downgrade(state);
         let (Some(head), Some(index)) = (&state.head, &state.index) else { return Ok(None) };
         let answer = read(head, index)?;
         let bytes = index.bytes();
@@ -47,8 +52,8 @@ impl Core {
         let Found::Live(head) = head::load(self, &view, user, Repair::Yes)? else { return Ok(false) };
         // The held head knows more chunk keys, and what was checked before.
         let head = match &state.head {
-            Some(held) if held.version == head.version => std::sync::Arc::clone(held),
-            _ => std::sync::Arc::from(head),
+            Some(held) if held.version == head.version => Arc::clone(held),
+            _ => Arc::from(head),
         };
         state.index = Some(Loader::new(self, &view, &head).load()?);
         state.head = Some(head);
@@ -65,36 +70,108 @@ struct Loader<'a> {
     damaged: Vec<String>,
 }
 
+/// What was opened and is parsed in place.
+#[derive(Default)]
+struct Plain {
+    /// Number, commit and bytes of each block.
+    blocks: Vec<(u32, u64, Zeroizing<Vec<u8>>)>,
+    overlays: Vec<Zeroizing<Vec<u8>>>,
+    /// Vectors that no pack has, of the current space.
+    own: HashMap<u32, Vec<f32>>,
+    tail: Vec<(Facts, Option<Box<Attributes>>)>,
+}
+
 impl<'a> Loader<'a> {
     fn new(core: &'a Core, view: &'a ReadView, head: &'a Head) -> Self {
         Self { core, view, head, chunks: HashMap::new(), sum: Digest::default(), damaged: Vec::new() }
     }
 
     fn load(mut self) -> Result<UserIndex> {
-        self.load_keys()?;
-        self.each(Table::Tombstones, |_, _, _| Ok(()))?;
         let space = self.core.spaces.read().current().map(|(number, space)| (number, space.clone()));
-        let mut vectors = self.load_vectors(space.as_ref().map(|(number, _)| *number))?;
-        let mut rows = Vec::with_capacity(self.head.facts.live as usize);
-        self.each(Table::Records, |loader, key, bytes| {
-            let (row, plain) = loader.open(Table::Records, key, bytes)?;
-            rows.push(loaded_row(record::view(&plain)?, row)?);
-            Ok(())
-        })?;
-        for row in &mut rows {
-            row.vector = vectors.remove(&row.facts.row);
-        }
+        let plain = self.open_all(space.as_ref().map(|(number, _)| *number))?;
         self.check_sum()?;
-        let space = space.as_ref().map(|(number, space)| (*number, space));
-        let mut index = UserIndex::build(self.core.settings.kernel, space, self.head.version, rows)?;
+        let mut index = self.build(&plain, space.as_ref().map(|(number, space)| (*number, space)))?;
         index.damaged = self.damaged;
         Ok(index)
     }
 
-    /// Counts every value of a table in the digest and hands it on; a damaged one is named and left out.
-    fn each(&mut self, table: Table, mut take: impl FnMut(&mut Self, &[u8], &[u8]) -> Result<()>) -> Result<()> {
+    fn open_all(&mut self, space: Option<u32>) -> Result<Plain> {
+        let mut plain = Plain::default();
+        self.load_keys()?;
+        self.each(Table::Tombstones, 0..u64::MAX, |_, _, _| Ok(()))?;
+        self.each(Table::Blocks, 0..u64::MAX, |loader, key, bytes| {
+            let number = row_of(Table::Blocks, key)?;
+            let version = frame::parse(Table::Blocks, key, bytes)?.version;
+            plain.blocks.push((number, version, loader.open(Table::Blocks, key, u64::from(number), bytes)?));
+            Ok(())
+        })?;
+        self.each(Table::Rows, 0..u64::MAX, |loader, key, bytes| {
+            let row = row_of(Table::Rows, key)?;
+            plain.overlays.push(loader.open(Table::Rows, key, row_chunk(row), bytes)?);
+            Ok(())
+        })?;
+        self.each(Table::Vectors, 0..PACKED, |loader, key, bytes| {
+            let row = row_of(Table::Vectors, key)?;
+            let opened = loader.open(Table::Vectors, key, row_chunk(row), bytes)?;
+            let (of, raw) = vector::parse(&opened)?;
+            if Some(of) == space {
+                plain.own.insert(row, vector::numbers(raw).collect());
+            }
+            Ok(())
+        })?;
+        self.each(Table::Records, self.head.facts.closed_rows()..u64::MAX, |loader, key, bytes| {
+            let row = row_of(Table::Records, key)?;
+            let opened = loader.open(Table::Records, key, row_chunk(row), bytes)?;
+            plain.tail.push(tail_row(record::view(&opened)?, row)?);
+            Ok(())
+        })?;
+        Ok(plain)
+    }
+
+    fn build(&mut self, plain: &Plain, space: Option<(u32, &Space)>) -> Result<UserIndex> {
+        let mut rows = Vec::with_capacity(self.head.facts.live as usize);
+        let overlays = self.parse_overlays(plain);
+        for (number, _, bytes) in &plain.blocks {
+            match decode_block(bytes) {
+                Ok((of, stored)) => {
+                    let of_space = of.is_some() && of == space.map(|(number, _)| number);
+                    for row in &stored {
+                        rows.push(block_row(row, overlays.get(&row.row), of_space, &plain.own)?);
+                    }
+                }
+                Err(error) => self.damaged.push(format!("block {number}: {}", error.message())),
+            }
+        }
+        let own = |row: u32| plain.own.get(&row).map_or(VectorSource::None, |vector| VectorSource::Full(vector));
+        rows.extend(plain.tail.iter().map(|(facts, attributes)| LoadedRow {
+            facts: *facts,
+            vector: own(facts.row),
+            attributes: attributes.clone(),
+        }));
+        let blocks = plain.blocks.iter().map(|(number, version, _)| (*number, *version));
+        UserIndex::build(self.core.settings.kernel, space, self.head.version, rows, blocks)
+    }
+
+    fn parse_overlays<'p>(&mut self, plain: &'p Plain) -> HashMap<u32, StoredRow<'p>> {
+        let mut overlays = HashMap::with_capacity(plain.overlays.len());
+        for bytes in &plain.overlays {
+            match decode_overlay(bytes) {
+                Ok(row) => _ = overlays.insert(row.row, row),
+                Err(error) => self.damaged.push(error.message().to_owned()),
+            }
+        }
+        overlays
+    }
+
+    /// Counts every value of a part of a table in the digest and hands it on; a damaged one is named and left out.
+    fn each(
+        &mut self,
+        table: Table,
+        numbers: std::ops::Range<u64>,
+        mut take: impl FnMut(&mut Self, &[u8], &[u8]) -> Result<()>,
+    ) -> Result<()> {
         let (view, user) = (self.view, self.head.user);
-        view.scan_user(table, user, |key, bytes| {
+        let mut visit = |key: &[u8], bytes: &[u8]| {
             let taken = match self.head.term(table, key, bytes) {
                 Ok(term) => {
                     self.sum.add(&term);
@@ -109,11 +186,16 @@ impl<'a> Loader<'a> {
                 }
                 other => other,
             }
-        })
+        };
+        if numbers == (0..u64::MAX) {
+            view.scan_user(table, user, visit)
+        } else {
+            view.scan_numbered(table, user, numbers, &mut visit)
+        }
     }
 
     fn load_keys(&mut self) -> Result<()> {
-        self.each(Table::Keys, |loader, key, bytes| {
+        self.each(Table::Keys, 0..u64::MAX, |loader, key, bytes| {
             let chunk = number_of(key).ok_or_else(|| Error::corrupt("keys: malformed key"))?;
             let opened = loader.head.open_chunk_key(loader.core, key, bytes)?;
             loader.chunks.insert(chunk, opened);
@@ -124,37 +206,49 @@ impl<'a> Loader<'a> {
         Ok(())
     }
 
-    fn load_vectors(&mut self, space: Option<u32>) -> Result<HashMap<u32, Vec<f32>>> {
-        let mut vectors = HashMap::with_capacity(self.head.facts.live as usize);
-        self.each(Table::Vectors, |loader, key, bytes| {
-            let (row, plain) = loader.open(Table::Vectors, key, bytes)?;
-            let (of, raw) = vector::parse(&plain)?;
-            if Some(of) == space {
-                vectors.insert(row, vector::numbers(raw).collect());
-            }
-            Ok(())
-        })?;
-        Ok(vectors)
-    }
-
-    fn open(&self, table: Table, key: &[u8], bytes: &[u8]) -> Result<(u32, Vec<u8>)> {
-        let row = number_of(key).ok_or_else(|| Error::corrupt(format!("{}: malformed key", table.name())))?;
-        let row = u32::try_from(row).map_err(|_| Error::corrupt(format!("{}: malformed key", table.name())))?;
-        let chunk = self.chunks.get(&row_chunk(row));
-        let chunk = chunk.ok_or_else(|| Error::corrupt(format!("{}: no key for row {row}", table.name())))?;
-        Ok((row, self.head.open_value(self.core, table, key, chunk, bytes)?))
+    fn open(&self, table: Table, key: &[u8], chunk: u64, bytes: &[u8]) -> Result<Zeroizing<Vec<u8>>> {
+        let chunk = self.chunks.get(&chunk);
+        let chunk = chunk.ok_or_else(|| Error::corrupt(format!("{}: a value without its key", table.name())))?;
+        Ok(Zeroizing::new(self.head.open_value(self.core, table, key, chunk, bytes)?))
     }
 
     /// What is missing, extra or stale changes the sum. Damage that was named is told with every answer instead.
     fn check_sum(&self) -> Result<()> {
-        if self.sum == self.head.facts.digests[0] || !self.damaged.is_empty() {
+        if self.sum == self.head.facts.digests[Digested::Load as usize] || !self.damaged.is_empty() {
             return Ok(());
         }
         Err(Error::corrupt(format!("values of {} are missing, extra or stale; run the doctor", self.head.user)))
     }
 }
 
-fn loaded_row(view: &ArchivedRecordV1, row: u32) -> Result<LoadedRow> {
+fn row_of(table: Table, key: &[u8]) -> Result<u32> {
+    let number = number_of(key).and_then(|number| u32::try_from(number).ok());
+    number.ok_or_else(|| Error::corrupt(format!("{}: malformed key", table.name())))
+}
+
+/// A row of a block, as its overlay has changed it.
+fn block_row<'p>(
+    row: &StoredRow<'p>,
+    overlay: Option<&StoredRow<'p>>,
+    of_space: bool,
+    own: &'p HashMap<u32, Vec<f32>>,
+) -> Result<LoadedRow<'p>> {
+    let latest = overlay.unwrap_or(row);
+    let packed = match &row.vector {
+        StoredVector::Packed(Some(quantised)) if of_space => source_of(quantised),
+        _ => VectorSource::None,
+    };
+    let vector = match (&row.vector, overlay.map(|overlay| &overlay.vector)) {
+        (_, Some(StoredVector::Own)) | (StoredVector::Own, None | Some(StoredVector::Packed(_))) => {
+            own.get(&row.row).map_or(VectorSource::None, |vector| VectorSource::Full(vector))
+        }
+        (_, Some(StoredVector::None)) => VectorSource::None,
+        _ => packed,
+    };
+    Ok(LoadedRow { facts: facts_of(latest), vector, attributes: attributes_of(latest)? })
+}
+
+fn tail_row(view: &ArchivedRecordV1, row: u32) -> Result<(Facts, Option<Box<Attributes>>)> {
     let begins = record::micros(&view.event_at).or(record::micros(&view.valid_from));
     let level = crate::memory::Sensitivity::from_code(view.sensitivity);
     let facts = Facts {
@@ -175,7 +269,7 @@ fn loaded_row(view: &ArchivedRecordV1, row: u32) -> Result<LoadedRow> {
         has_vector: false,
     };
     let attributes = if has_attributes(view) { Attributes::of(&view.to_memory()?) } else { None };
-    Ok(LoadedRow { facts, vector: None, attributes })
+    Ok((facts, attributes))
 }
 
 /// Whether a record has anything that filters ask beyond its facts; most have not, and are not copied.

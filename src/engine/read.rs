@@ -5,18 +5,20 @@ use std::ops::ControlFlow;
 
 use crate::codec::head::{SlotRef, UserFacts};
 use crate::codec::log_entry::LogEntry;
-use crate::codec::table::{hashed, number_of};
+use crate::codec::table::number_of;
 use crate::codec::{Table, UserHash, record};
 use crate::engine::core::Core;
 use crate::engine::head::{Head, head_place, log_chunk};
 use crate::engine::recall::Statuses;
-use crate::engine::user_writer::ids_key;
 use crate::error::{Error, Result};
 use crate::index::Filter;
 use crate::index::vector::Facts;
 use crate::memory::{Memory, MemoryId, Sensitivity, StatusKind, Timestamp, UserId, Verb};
 use crate::seal::Standing;
 use crate::storage::ReadView;
+
+/// How often a read that met commits of the same user begins again.
+const ATTEMPTS: u32 = 8;
 
 /// A page of memories in the order in which they were stored.
 pub(crate) struct Page {
@@ -64,30 +66,31 @@ pub struct UserStats {
 impl Core {
     pub(crate) fn get(&self, user: &UserId, id: MemoryId, level: Sensitivity) -> Result<Memory> {
         self.check_open()?;
-        let found = self.consistent(self.user_hash(user), |head, view| {
-            let Some(row) = self.row_of(head, view, id)? else { return Ok(None) };
-            let memory = self.record_of(head, view, row)?;
-            memory.map_or_else(|| Err(Error::corrupt(format!("records: row {row} is missing"))), |m| Ok(Some(m)))
-        })?;
-        let visible = found.flatten().filter(|memory| memory.sensitivity <= level);
-        visible.ok_or_else(|| Error::not_found(format!("id {id}: no such memory")))
+        let hash = self.user_hash(user);
+        for _ in 0..ATTEMPTS {
+            let place = self.place_of(hash, id, level)?;
+            if let Some(memory) = self.page_records(hash, &[place])?.and_then(|mut found| found.pop()) {
+                return Ok(memory);
+            }
+            drop(self.shard_of(hash).installing.read());
+        }
+        Err(Error::busy("get: the memory changed faster than it could be read; try again"))
     }
 
-    fn row_of(&self, head: &Head, view: &ReadView, id: MemoryId) -> Result<Option<u32>> {
-        head.check_second_sum(view)?;
-        let key = hashed(head.user, head.keys.hash_id(id.as_bytes()));
-        view.get_with(Table::Ids, &key, |bytes| {
-            let opened = self.sealer.open(&ids_key(head), &head.place(Table::Ids, &key, 0), bytes)?;
-            let row = opened.plain.as_slice().try_into().map_err(|_| Error::corrupt("ids: malformed row number"))?;
-            Ok(u32::from_le_bytes(row))
-        })
+    /// Row and version of a memory that may be seen at this level.
+    fn place_of(&self, user: UserHash, id: MemoryId, level: Sensitivity) -> Result<(u32, u32)> {
+        let place = self.with_index(user, |_, index| {
+            let facts = index.arena.facts_by_id(id.as_bytes());
+            Ok(facts.filter(|facts| facts.sensitivity <= level.code()).map(|facts| (facts.row, facts.version)))
+        })?;
+        place.flatten().ok_or_else(|| Error::not_found(format!("id {id}: no such memory")))
     }
 
     /// A page of memories, counted.
     pub(crate) fn list(&self, user: &UserId, listing: &Listing) -> Result<Page> {
         self.check_open()?;
         let hash = self.user_hash(user);
-        for _ in 0..8 {
+        for _ in 0..ATTEMPTS {
             let picked = self.with_index(hash, |_, index| {
                 if let Some(filter) = &listing.filter {
                     filter.check(&index.schema, listing.level)?;
@@ -132,19 +135,14 @@ impl Core {
     /// What was done to a memory, oldest first.
     pub(crate) fn history(&self, user: &UserId, id: MemoryId, level: Sensitivity) -> Result<Vec<Change>> {
         self.check_open()?;
-        let missing = || Error::not_found(format!("id {id}: no such memory"));
-        let changes = self.consistent(self.user_hash(user), |head, view| {
-            let row = self.row_of(head, view, id)?.ok_or_else(missing)?;
-            let now = self.record_of(head, view, row)?;
-            if now.is_none_or(|memory| memory.sensitivity > level) {
-                return Err(missing());
-            }
-            self.changes_of(head, view, row, level)
-        })?;
-        changes.ok_or_else(missing)
+        let hash = self.user_hash(user);
+        let (row, _) = self.place_of(hash, id, level)?;
+        let changes = self.consistent(hash, |head, view| self.changes_of(head, view, row, level))?;
+        changes.ok_or_else(|| Error::not_found(format!("id {id}: no such memory")))
     }
 
     fn changes_of(&self, head: &Head, view: &ReadView, row: u32, level: Sensitivity) -> Result<Vec<Change>> {
+        head.check_log(view)?;
         let mut changes = Vec::new();
         view.scan_user(Table::Log, head.user, |key, bytes| {
             let seq = number_of(key).ok_or_else(|| Error::corrupt("log: malformed key"))?;

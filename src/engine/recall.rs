@@ -4,6 +4,7 @@ use crate::codec::table::numbered;
 use crate::codec::{Table, UserHash, record};
 use crate::embed::Purpose;
 use crate::engine::core::Core;
+use crate::engine::full_vectors::Vectors;
 use crate::engine::head::{Head, row_chunk};
 use crate::engine::user_index::UserIndex;
 use crate::error::{Error, ErrorKind, Result};
@@ -205,7 +206,14 @@ impl Core {
     }
 
     fn rank(&self, user: UserHash, bound: &Bound<'_>) -> Result<Ranking> {
-        let ranked = self.with_index(user, |_, index| index.rank(bound))?;
+        let ranked = self.with_index(user, |head, index| {
+            let vectors = Vectors::new(self, head, &index.full, index.space);
+            let ranking = index.rank(bound, &vectors)?;
+            if vectors.has_read() {
+                vectors.warm()?;
+            }
+            Ok(ranking)
+        })?;
         Ok(ranked.unwrap_or_else(|| Ranking::empty(EmptyReason::NothingStored)))
     }
 
@@ -250,11 +258,12 @@ impl Core {
 
 impl UserIndex {
     /// The ranking of one query over this index.
-    fn rank(&self, bound: &Bound<'_>) -> Result<Ranking> {
+    fn rank(&self, bound: &Bound<'_>, vectors: &Vectors<'_>) -> Result<Ranking> {
         let ask = bound.ask;
         self.check(bound)?;
         let contradicted = self.rows_of(&ask.contradicted);
-        let outcome = self.with_request(bound, &contradicted, ask.limit, |request| self.arena.search(request))?;
+        let outcome =
+            self.with_request(bound, vectors, &contradicted, ask.limit, |request| self.arena.search(request))?;
         let hits: Vec<Scored> = outcome
             .hits
             .iter()
@@ -291,6 +300,7 @@ impl UserIndex {
     pub(crate) fn with_request<R>(
         &self,
         bound: &Bound<'_>,
+        vectors: &Vectors<'_>,
         contradicted: &[u32],
         k: usize,
         run: impl FnOnce(&Request<'_>) -> R,
@@ -309,7 +319,7 @@ impl UserIndex {
             contradicted,
             k,
             min_score: ask.min_score,
-            full: &self.full,
+            full: vectors,
         })
     }
 

@@ -1,19 +1,25 @@
 //! Storing memories.
 
 use crate::codec::log_entry::{LogEntry, RowChange};
+use crate::codec::terms;
 use crate::embed::Purpose;
 use crate::engine::core::Core;
 use crate::engine::user_index::{Attributes, IndexChange, facts_of};
 use crate::engine::user_writer::UserWriter;
 use crate::error::{Error, Result};
+use crate::index::lexical::to_stored;
 use crate::memory::limits::{BATCH_MAX, ROWS_MAX};
 use crate::memory::{Evidence, Memory, MemoryId, NewMemory, UserId, Vector, Verb};
+use crate::text::TermList;
 use crate::text::canonical;
+use crate::text::time::time_expressions;
 
 /// A memory that passed every check that needs no store.
 pub(crate) struct Prepared {
     pub(crate) memory: Memory,
     pub(crate) vector: Option<(u32, Vector)>,
+    /// Its terms, as they are stored.
+    pub(crate) terms: Vec<u8>,
     /// Whether the caller gave the id, so that the memory may be there already.
     pub(crate) id_given: bool,
     /// Whether the caller gave the time of creation.
@@ -65,7 +71,8 @@ impl Core {
             None => None,
         };
         memory.space = vector.as_ref().map(|(space, _)| *space);
-        Ok(Prepared { memory, vector, id_given, time_given })
+        let terms = terms_of(&memory);
+        Ok(Prepared { memory, vector, terms, id_given, time_given })
     }
 
     /// Embeds what came without a vector. What the embedder does not give stays pending.
@@ -112,6 +119,14 @@ pub(crate) fn text_to_embed(memory: &Memory) -> String {
     }
 }
 
+/// The terms of a memory and the times that it tells of, as they are stored.
+pub(crate) fn terms_of(memory: &Memory) -> Vec<u8> {
+    let text = text_to_embed(memory);
+    let at = memory.event_at.unwrap_or(memory.created_at).as_micros();
+    let told: Vec<_> = time_expressions(&text, at).into_iter().map(|told| told.interval).collect();
+    terms::encode(&to_stored(&TermList::of(&text), &told))
+}
+
 impl UserWriter<'_, '_> {
     fn remember(&mut self, all: Vec<Prepared>) -> Result<Vec<Result<MemoryId>>> {
         if self.head().facts.paused {
@@ -125,7 +140,7 @@ impl UserWriter<'_, '_> {
                 continue;
             }
             outcomes.push(Ok(one.memory.id));
-            rows.push(RowChange { row: self.insert(&one.memory, one.vector)?, before: None });
+            rows.push(RowChange { row: self.insert(&one.memory, one.vector, one.terms)?, before: None });
         }
         if !rows.is_empty() {
             let at = self.now();
@@ -147,7 +162,7 @@ impl UserWriter<'_, '_> {
         if !one.id_given {
             return Ok(None);
         }
-        let Some(row) = self.row_of(one.memory.id)? else { return Ok(None) };
+        let Some((row, _)) = self.find(one.memory.id)? else { return Ok(None) };
         let stored = self.record(row)?.ok_or_else(|| Error::corrupt(format!("records: row {row} is missing")))?;
         let mut same = one.memory.clone().with_engine_fields_of(&stored);
         if !one.time_given {
@@ -174,7 +189,7 @@ impl UserWriter<'_, '_> {
     }
 
     /// Gives a memory the next row.
-    pub(crate) fn insert(&mut self, memory: &Memory, vector: Option<(u32, Vector)>) -> Result<u32> {
+    pub(crate) fn insert(&mut self, memory: &Memory, vector: Option<(u32, Vector)>, terms: Vec<u8>) -> Result<u32> {
         let facts = self.facts();
         let row = facts.next_row;
         if row >= ROWS_MAX {
@@ -183,9 +198,9 @@ impl UserWriter<'_, '_> {
         facts.next_row += 1;
         facts.live += 1;
         facts.linked += u32::from(is_linked(memory));
-        self.insert_row(row, memory, vector.as_ref().map(|(space, vector)| (*space, vector)))?;
+        self.insert_row(row, memory)?;
         let attributes = Attributes::of(memory);
-        self.change_index(IndexChange::Insert { facts: facts_of(memory, row), vector, attributes });
+        self.change_index(IndexChange::Insert { facts: facts_of(memory, row), vector, attributes, terms });
         Ok(row)
     }
 

@@ -41,6 +41,8 @@ pub(crate) struct Staged {
     pub(crate) head: Head,
     pub(crate) new_chunks: Vec<(u64, ChunkKey)>,
     pub(crate) changes: Vec<IndexChange>,
+    /// Row and version of memories that were changed, `None` for those that are gone.
+    pub(crate) ids: HashMap<[u8; 16], Option<(u32, u32)>>,
     pub(crate) dirty: bool,
 }
 
@@ -124,8 +126,9 @@ impl<'a> Transaction<'a> {
         work: impl FnOnce(&mut UserWriter<'_, 'a>) -> Result<R>,
     ) -> Result<R> {
         let saved = Savepoint::of(&staged);
-        let mut writer = UserWriter { transaction: self, user, staged };
-        let result = work(&mut writer);
+        let first_change = staged.changes.len();
+        let mut writer = UserWriter { transaction: self, user, staged, first_change };
+        let result = work(&mut writer).and_then(|answer| writer.settle().map(|()| answer));
         let mut staged = writer.staged;
         if result.is_err() {
             saved.restore(&mut staged);
@@ -233,7 +236,21 @@ impl<'a> Transaction<'a> {
 
 impl Staged {
     fn new(head: Head) -> Self {
-        Self { head, new_chunks: Vec::new(), changes: Vec::new(), dirty: false }
+        Self { head, new_chunks: Vec::new(), changes: Vec::new(), ids: HashMap::new(), dirty: false }
+    }
+}
+
+impl Staged {
+    /// Notes a change that the index has to follow.
+    pub(crate) fn note(&mut self, change: IndexChange) {
+        match &change {
+            IndexChange::Insert { facts, .. } | IndexChange::Change { facts, .. } => {
+                self.ids.insert(facts.id, Some((facts.row, facts.version)));
+            }
+            IndexChange::Remove { id, .. } => _ = self.ids.insert(*id, None),
+            IndexChange::SetVector { .. } | IndexChange::Block { .. } => {}
+        }
+        self.changes.push(change);
     }
 }
 
@@ -260,13 +277,16 @@ impl Savepoint {
         staged.new_chunks.truncate(self.new_chunks);
         staged.changes.truncate(self.changes);
         staged.dirty = self.dirty;
+        let changes = std::mem::take(&mut staged.changes);
+        staged.ids.clear();
+        changes.into_iter().for_each(|change| staged.note(change));
     }
 }
 
 impl Head {
     fn new(user: UserHash, slot: u32, generation: u32, keys: UserKeys, facts: UserFacts) -> Self {
         let slot = crate::codec::head::SlotRef { slot, generation, epoch: 0, erased: false };
-        let second_sum_checked = Arc::new(true.into());
-        Self { user, slot, keys, facts, version: 0, chunks: Arc::default(), second_sum_checked }
+        let log_checked = Arc::new(true.into());
+        Self { user, slot, keys, facts, version: 0, chunks: Arc::default(), log_checked }
     }
 }

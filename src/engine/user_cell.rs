@@ -86,14 +86,22 @@ impl UserCache {
             cells.values().filter(|cell| cell.bytes.load(Ordering::Relaxed) > 0).map(Arc::clone).collect()
         };
         held.sort_by_key(|cell| cell.last_used.load(Ordering::Relaxed));
-        for cell in held.iter().filter(|cell| !std::ptr::eq(Arc::as_ptr(cell), keep)) {
-            if self.held_bytes() <= self.budget_bytes {
-                break;
-            }
-            if let Some(mut state) = cell.state.try_write() {
-                state.index = None;
-                self.held_bytes.fetch_sub(cell.bytes.swap(0, Ordering::Relaxed), Ordering::Relaxed);
-            }
+        let others = || held.iter().filter(|cell| !std::ptr::eq(Arc::as_ptr(cell), keep));
+        others().for_each(|cell| self.reduce(cell, |state| _ = state.index.as_mut().map(|index| index.full.shed())));
+        others().for_each(|cell| self.reduce(cell, |state| state.index = None));
+    }
+
+    /// Lets go of something of a cell that is not in use, while over the budget.
+    fn reduce(&self, cell: &UserCell, let_go: impl Fn(&mut CellState)) {
+        if self.held_bytes() <= self.budget_bytes {
+            return;
+        }
+        if let Some(mut state) = cell.state.try_write() {
+            let_go(&mut state);
+            let bytes = state.index.as_ref().map_or(0, UserIndex::bytes);
+            let before = cell.bytes.swap(bytes, Ordering::Relaxed);
+            self.held_bytes.fetch_add(bytes, Ordering::Relaxed);
+            self.held_bytes.fetch_sub(before, Ordering::Relaxed);
         }
     }
 

@@ -1,8 +1,9 @@
 //! The searchable form of one user in memory, and how it follows commits.
 
+use crate::engine::full_vectors::FullVectors;
 use crate::error::Result;
 use crate::index::attributes::Schema;
-use crate::index::vector::{Arena, Facts, NewRow, RamRows, VectorSource};
+use crate::index::vector::{Arena, Facts, NewRow, VectorSource};
 use crate::kernel::Dispatch;
 use crate::memory::limits::DIMS_MIN;
 use crate::memory::{Memory, Space, Vector};
@@ -16,7 +17,7 @@ pub(crate) struct UserIndex {
     /// The number of the space of its vectors; those of other spaces count as pending.
     pub(crate) space: Option<u32>,
     pub(crate) arena: Arena,
-    pub(crate) full: RamRows,
+    pub(crate) full: FullVectors,
     pub(crate) schema: Schema,
     /// Values that were damaged when it was loaded, by name.
     pub(crate) damaged: Vec<String>,
@@ -34,6 +35,8 @@ pub(crate) enum IndexChange {
         vector: Option<(u32, Vector)>,
         /// What filters ask.
         attributes: Option<Box<Attributes>>,
+        /// Its stored terms.
+        terms: Vec<u8>,
     },
     /// A changed record.
     Change {
@@ -49,10 +52,17 @@ pub(crate) enum IndexChange {
         /// The new vector; `None` where it is pending again.
         vector: Option<(u32, Vector)>,
     },
+    /// A block was built, or built anew.
+    Block {
+        /// Its number.
+        number: u32,
+    },
     /// A forgotten row.
     Remove {
         /// The row.
         row: u32,
+        /// Its memory.
+        id: [u8; 16],
     },
 }
 
@@ -79,40 +89,38 @@ pub(crate) fn facts_of(memory: &Memory, row: u32) -> Facts {
 }
 
 /// A row on its way into a new index.
-pub(crate) struct LoadedRow {
+pub(crate) struct LoadedRow<'a> {
     pub(crate) facts: Facts,
-    pub(crate) vector: Option<Vec<f32>>,
+    pub(crate) vector: VectorSource<'a>,
     pub(crate) attributes: Option<Box<Attributes>>,
 }
 
 impl UserIndex {
-    /// Builds the index of all rows at once.
+    /// Builds the index of all rows at once. `blocks` are those that are built, with the commits that wrote them.
     pub(crate) fn build(
         kernel: Dispatch,
         space: Option<(u32, &Space)>,
         version: u64,
-        rows: Vec<LoadedRow>,
+        rows: Vec<LoadedRow<'_>>,
+        blocks: impl IntoIterator<Item = (u32, u64)>,
     ) -> Result<Self> {
         let dims = space.map_or(DIMS_MIN, |(_, space)| space.dims());
-        let new: Vec<NewRow<'_>> = rows
-            .iter()
-            .map(|row| NewRow {
-                facts: row.facts,
-                vector: row.vector.as_deref().map_or(VectorSource::None, VectorSource::Full),
-            })
-            .collect();
+        let new: Vec<NewRow<'_>> = rows.iter().map(|row| NewRow { facts: row.facts, vector: row.vector }).collect();
         let mut index = Self {
             version,
             space: space.map(|(number, _)| number),
             arena: Arena::from_rows(dims, kernel, &new)?,
-            full: RamRows::new(dims),
+            full: FullVectors::new(dims),
             schema: Schema::default(),
             damaged: Vec::new(),
             attributes: Vec::new(),
             attribute_bytes: 0,
         };
+        for (block, version) in blocks {
+            index.full.set_block(block, version);
+        }
         for row in rows {
-            if let Some(vector) = &row.vector {
+            if let VectorSource::Full(vector) = row.vector {
                 index.full.insert(row.facts.row, vector)?;
             }
             index.set_attributes(&row.facts, row.attributes);
@@ -123,15 +131,15 @@ impl UserIndex {
     /// Follows a commit. After an error it must be loaded anew.
     pub(crate) fn apply(&mut self, changes: Vec<IndexChange>, version: u64) -> Result<()> {
         for change in changes {
-            self.apply_one(change)?;
+            self.apply_one(change, version)?;
         }
         self.version = version;
         Ok(())
     }
 
-    fn apply_one(&mut self, change: IndexChange) -> Result<()> {
+    fn apply_one(&mut self, change: IndexChange, version: u64) -> Result<()> {
         match change {
-            IndexChange::Insert { facts, vector, attributes } => {
+            IndexChange::Insert { facts, vector, attributes, .. } => {
                 let vector = self.own(vector);
                 let source = vector.as_ref().map_or(VectorSource::None, |v| VectorSource::Full(v.as_slice()));
                 self.arena.insert(&NewRow { facts, vector: source })?;
@@ -146,7 +154,8 @@ impl UserIndex {
                 self.set_attributes(&facts, attributes);
             }
             IndexChange::SetVector { row, vector } => self.set_vector(row, vector)?,
-            IndexChange::Remove { row } => {
+            IndexChange::Block { number } => self.full.set_block(number, version),
+            IndexChange::Remove { row, .. } => {
                 self.drop_attributes(row);
                 self.arena.remove(row)?;
                 self.full.remove(row);

@@ -3,13 +3,13 @@
 use crate::codec::head::UserFacts;
 use crate::codec::log_entry::LogEntry;
 use crate::codec::table::{hashed, numbered};
-use crate::codec::{Table, UserHash, record, vector};
+use crate::codec::{Table, UserHash};
 use crate::engine::core::Core;
-use crate::engine::head::{ChunkKey, Head, log_chunk, row_chunk};
+use crate::engine::head::{ChunkKey, Head, log_chunk};
 use crate::engine::transaction::{Staged, Transaction};
 use crate::engine::user_index::IndexChange;
-use crate::error::{Error, Result};
-use crate::memory::{Memory, MemoryId, Timestamp, Vector};
+use crate::error::Result;
+use crate::memory::Timestamp;
 use crate::seal::Key;
 
 /// Writes of one user inside a transaction.
@@ -18,11 +18,13 @@ pub(crate) struct UserWriter<'t, 'a> {
     pub(crate) user: UserHash,
     /// Out of the transaction for as long as it is written to.
     pub(crate) staged: Staged,
+    /// The first of the staged changes that are of this job.
+    pub(crate) first_change: usize,
 }
 
 /// Whether a key may have a value already.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Before {
+pub(crate) enum Before {
     /// It is new for sure.
     Nothing,
     /// It may have.
@@ -53,81 +55,48 @@ impl UserWriter<'_, '_> {
 
     /// Notes what the index in memory has to follow once the commit is durable.
     pub(crate) fn change_index(&mut self, change: IndexChange) {
-        self.staged.changes.push(change);
+        self.staged.note(change);
     }
 
-    /// The row of a memory.
-    pub(crate) fn row_of(&self, id: MemoryId) -> Result<Option<u32>> {
-        let head = self.head();
-        head.check_second_sum(&self.transaction.view)?;
-        let key = hashed(self.user, head.keys.hash_id(id.as_bytes()));
-        let Some(bytes) = self.transaction.get(Table::Ids, &key)? else { return Ok(None) };
-        let opened = self.core().sealer.open(&ids_key(head), &head.place(Table::Ids, &key, 0), &bytes)?;
-        let row = opened.plain.as_slice().try_into().map_err(|_| Error::corrupt("ids: malformed row number"))?;
-        Ok(Some(u32::from_le_bytes(row)))
-    }
-
-    pub(crate) fn record(&self, row: u32) -> Result<Option<Memory>> {
-        let bytes = self.value(Table::Records, row)?;
-        bytes.map(|bytes| record::decode(&bytes)).transpose()
-    }
-
-    pub(crate) fn vector(&self, row: u32) -> Result<Option<(u32, Vector)>> {
-        let bytes = self.value(Table::Vectors, row)?;
-        bytes.map(|bytes| vector::decode(&bytes)).transpose()
-    }
-
-    fn value(&self, table: Table, row: u32) -> Result<Option<Vec<u8>>> {
-        let key = numbered(self.user, u64::from(row));
+    /// The value of a row, block or pack, as this transaction would leave it.
+    pub(crate) fn value(&self, table: Table, number: u64, chunk: u64) -> Result<Option<Vec<u8>>> {
+        let key = numbered(self.user, number);
         let Some(bytes) = self.transaction.get(table, &key)? else { return Ok(None) };
-        let chunk = self.existing_chunk_key(row_chunk(row))?;
+        let chunk = self.existing_chunk_key(chunk)?;
         self.head().open_value(self.core(), table, &key, &chunk, &bytes).map(Some)
     }
 
-    /// Stores a new row: record, vector, id.
-    pub(crate) fn insert_row(&mut self, row: u32, memory: &Memory, vector: Option<(u32, &Vector)>) -> Result<()> {
-        let (chunk, key) = (row_chunk(row), numbered(self.user, u64::from(row)));
-        self.put_value(Table::Records, &key, chunk, &record::encode(memory)?, Before::Nothing)?;
-        if let Some((space, numbers)) = vector {
-            self.put_value(Table::Vectors, &key, chunk, &vector::encode(space, numbers), Before::Nothing)?;
+    pub(crate) fn value_exists(&self, table: Table, number: u64) -> Result<bool> {
+        Ok(self.transaction.get(table, &numbered(self.user, number))?.is_some())
+    }
+
+    pub(crate) fn put_value(
+        &mut self,
+        table: Table,
+        number: u64,
+        chunk: u64,
+        plain: &[u8],
+        before: Before,
+    ) -> Result<()> {
+        let chunk = self.chunk_key(chunk)?;
+        let key = numbered(self.user, number);
+        self.put_sealed(table, &key, &chunk.key, chunk.epoch, plain, before)
+    }
+
+    /// Removes the value of a row, block or pack, if there is one.
+    pub(crate) fn remove_value(&mut self, table: Table, number: u64) -> Result<()> {
+        let key = numbered(self.user, number);
+        if self.forget_term(table, &key)? {
+            self.transaction.job.remove(table, &key);
         }
-        self.put_id(memory.id, row)
-    }
-
-    pub(crate) fn put_record(&mut self, row: u32, memory: &Memory) -> Result<()> {
-        let key = numbered(self.user, u64::from(row));
-        self.put_value(Table::Records, &key, row_chunk(row), &record::encode(memory)?, Before::Perhaps)
-    }
-
-    pub(crate) fn put_vector(&mut self, row: u32, space: u32, numbers: &Vector) -> Result<()> {
-        let key = numbered(self.user, u64::from(row));
-        self.put_value(Table::Vectors, &key, row_chunk(row), &vector::encode(space, numbers), Before::Perhaps)
-    }
-
-    /// Removes the values of a row, and its id.
-    pub(crate) fn remove_row(&mut self, row: u32, id: MemoryId) -> Result<()> {
-        let key = numbered(self.user, u64::from(row));
-        self.remove(Table::Records, &key)?;
-        self.remove(Table::Vectors, &key)?;
-        let hash = self.head().keys.hash_id(id.as_bytes());
-        self.remove(Table::Ids, &hashed(self.user, hash))
-    }
-
-    pub(crate) fn remove_vector(&mut self, row: u32) -> Result<()> {
-        self.remove(Table::Vectors, &numbered(self.user, u64::from(row)))
-    }
-
-    fn put_id(&mut self, id: MemoryId, row: u32) -> Result<()> {
-        let head = self.head();
-        let (key, seal) = (hashed(self.user, head.keys.hash_id(id.as_bytes())), ids_key(head));
-        self.put_sealed(Table::Ids, &key, &seal, 0, &row.to_le_bytes(), Before::Nothing)
+        Ok(())
     }
 
     /// Leaves a tombstone under a keyed hash.
     pub(crate) fn put_tombstone(&mut self, hash: [u8; 16]) -> Result<()> {
-        let (key, seal) = (hashed(self.user, hash), tombstone_key(self.head()));
+        let seal = self.head().keys.tombstone.derive("mnemic seal tombstones");
         let at = self.now().as_micros().to_le_bytes();
-        self.put_sealed(Table::Tombstones, &key, &seal, 0, &at, Before::Perhaps)
+        self.put_sealed(Table::Tombstones, &hashed(self.user, hash), &seal, 0, &at, Before::Perhaps)
     }
 
     /// Whether there is one.
@@ -141,17 +110,12 @@ impl UserWriter<'_, '_> {
         let seq = facts.next_log;
         facts.next_log += 1;
         facts.log_images += entry.images();
-        self.put_value(Table::Log, &numbered(self.user, seq), log_chunk(seq), &entry.encode(), Before::Nothing)
+        self.put_value(Table::Log, seq, log_chunk(seq), &entry.encode(), Before::Nothing)
     }
 
     /// Rewrites an entry of the log.
     pub(crate) fn rewrite_log(&mut self, seq: u64, entry: &LogEntry) -> Result<()> {
-        self.put_value(Table::Log, &numbered(self.user, seq), log_chunk(seq), &entry.encode(), Before::Perhaps)
-    }
-
-    fn put_value(&mut self, table: Table, key: &[u8], chunk: u64, plain: &[u8], before: Before) -> Result<()> {
-        let chunk = self.chunk_key(chunk)?;
-        self.put_sealed(table, key, &chunk.key, chunk.epoch, plain, before)
+        self.put_value(Table::Log, seq, log_chunk(seq), &entry.encode(), Before::Perhaps)
     }
 
     fn put_sealed(
@@ -170,26 +134,22 @@ impl UserWriter<'_, '_> {
         let place = self.head().place(table, key, epoch);
         let frame = self.transaction.core.sealer.seal(seal, &place, self.transaction.seq, nonce, plain)?;
         let term = self.head().term(table, key, &frame)?;
-        if let Some(digest) = table.digest() {
-            self.facts().digests[digest].add(&term);
+        let closed_rows = self.head().facts.closed_rows();
+        let facts = self.facts();
+        if let Some(digested) = table.digest(key, closed_rows) {
+            facts.digests[digested as usize].add(&term);
         }
         self.transaction.job.put(table, key, frame);
         Ok(())
     }
 
-    fn remove(&mut self, table: Table, key: &[u8]) -> Result<()> {
-        if self.forget_term(table, key)? {
-            self.transaction.job.remove(table, key);
-        }
-        Ok(())
-    }
-
     /// Takes the value that stands at `key` out of its digest; whether there was one.
-    fn forget_term(&mut self, table: Table, key: &[u8]) -> Result<bool> {
+    pub(crate) fn forget_term(&mut self, table: Table, key: &[u8]) -> Result<bool> {
         let Some(old) = self.transaction.get(table, key)? else { return Ok(false) };
-        let term = self.head().term(table, key, &old)?;
-        if let Some(digest) = table.digest() {
-            self.facts().digests[digest].subtract(&term);
+        let closed_rows = self.head().facts.closed_rows();
+        if let Some(digested) = table.digest(key, closed_rows) {
+            let term = self.head().term(table, key, &old)?;
+            self.facts().digests[digested as usize].subtract(&term);
         }
         Ok(true)
     }
@@ -199,17 +159,15 @@ impl UserWriter<'_, '_> {
         if let Some(known) = self.known_chunk_key(chunk) {
             return Ok(known);
         }
-        let key = numbered(self.user, chunk);
-        if self.transaction.get(Table::Keys, &key)?.is_some() {
+        if self.transaction.get(Table::Keys, &numbered(self.user, chunk))?.is_some() {
             return self.existing_chunk_key(chunk);
         }
         self.new_chunk_key(chunk)
     }
 
     fn known_chunk_key(&self, chunk: u64) -> Option<ChunkKey> {
-        let staged = &self.staged;
-        let new = staged.new_chunks.iter().rev().find(|(number, _)| *number == chunk);
-        new.map(|(_, key)| key.clone()).or_else(|| staged.head.chunks.read().get(&chunk).cloned())
+        let new = self.staged.new_chunks.iter().rev().find(|(number, _)| *number == chunk);
+        new.map(|(_, key)| key.clone()).or_else(|| self.staged.head.chunks.read().get(&chunk).cloned())
     }
 
     pub(crate) fn existing_chunk_key(&self, chunk: u64) -> Result<ChunkKey> {
@@ -234,13 +192,4 @@ impl UserWriter<'_, '_> {
         self.staged.new_chunks.push((chunk, value.clone()));
         Ok(())
     }
-}
-
-/// What row numbers behind ids are sealed under: it outlives user keys, for it tells nothing but an order.
-pub(crate) fn ids_key(head: &Head) -> Key {
-    head.keys.tombstone.derive("mnemic seal ids")
-}
-
-fn tombstone_key(head: &Head) -> Key {
-    head.keys.tombstone.derive("mnemic seal tombstones")
 }

@@ -1,6 +1,7 @@
 //! Why a memory was not among the hits.
 
 use crate::engine::core::Core;
+use crate::engine::full_vectors::Vectors;
 use crate::engine::recall::{Ask, Bound};
 use crate::engine::user_index::UserIndex;
 use crate::error::Result;
@@ -70,13 +71,22 @@ impl Core {
         self.check_open()?;
         let hash = self.user_hash(user);
         let bound = self.bind(ask)?;
-        let answer = self.with_index(hash, |_, index| index.why_not(id, seen, ask, bound.as_ref()))?;
+        let answer = self.with_index(hash, |head, index| {
+            let vectors = Vectors::new(self, head, &index.full, index.space);
+            index.why_not(id, seen, ask, bound.as_ref().map(|bound| (bound, &vectors)))
+        })?;
         Ok(answer.unwrap_or(WhyNot::NotStored))
     }
 }
 
 impl UserIndex {
-    fn why_not(&self, id: MemoryId, seen: Sensitivity, ask: &Ask, bound: Option<&Bound<'_>>) -> Result<WhyNot> {
+    fn why_not(
+        &self,
+        id: MemoryId,
+        seen: Sensitivity,
+        ask: &Ask,
+        bound: Option<(&Bound<'_>, &Vectors<'_>)>,
+    ) -> Result<WhyNot> {
         let Some(facts) = self.arena.facts_by_id(id.as_bytes()).filter(|facts| facts.sensitivity <= seen.code()) else {
             return Ok(WhyNot::NotStored);
         };
@@ -89,15 +99,15 @@ impl UserIndex {
         if !self.passes(ask, facts) {
             return Ok(WhyNot::Filter);
         }
-        let Some(bound) = bound else { return Ok(WhyNot::NoSignal) };
+        let Some((bound, vectors)) = bound else { return Ok(WhyNot::NoSignal) };
         self.check(bound)?;
-        self.place_among(facts.row, bound)
+        self.place_among(facts.row, bound, vectors)
     }
 
-    fn place_among(&self, row: u32, bound: &Bound<'_>) -> Result<WhyNot> {
+    fn place_among(&self, row: u32, bound: &Bound<'_>, vectors: &Vectors<'_>) -> Result<WhyNot> {
         let contradicted = self.rows_of(&bound.ask.contradicted);
         let limit = bound.ask.limit;
-        self.with_request(bound, &contradicted, limit, |request| {
+        self.with_request(bound, vectors, &contradicted, limit, |request| {
             let open = crate::index::vector::Request { min_score: None, ..*request };
             if !self.arena.is_eligible(row, &open) {
                 return Ok(WhyNot::NoSignal);

@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use crate::codec::bytes::{Reader, Writer};
+use crate::error::Result;
 use crate::memory::{Evidence, Memory, MetaValue, Timestamp};
 
 /// The filterable parts of one memory.
@@ -12,6 +14,8 @@ pub(crate) struct Attributes {
     pub(crate) speaker: Option<String>,
     pub(crate) language: Option<String>,
     pub(crate) session: Option<String>,
+    /// The place in the session; 0 without one.
+    pub(crate) seq: u32,
     pub(crate) slot: Option<(String, String)>,
     pub(crate) evidence: Evidence,
     pub(crate) event_at: Option<Timestamp>,
@@ -27,12 +31,46 @@ impl Attributes {
             speaker: memory.speaker.clone(),
             language: memory.language.clone(),
             session: memory.turn.as_ref().map(|turn| turn.session.clone()),
+            seq: memory.turn.as_ref().map_or(0, |turn| turn.seq),
             slot: memory.slot.as_ref().map(|slot| (slot.subject.clone(), slot.attribute.clone())),
             evidence: memory.evidence,
             event_at: memory.event_at,
             metadata: memory.metadata.iter().map(|(key, value)| (key.clone(), value.clone())).collect(),
         };
         (all != Self::default()).then(|| Box::new(all))
+    }
+
+    /// The attributes in bytes, for a block.
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        let mut out = Writer::default();
+        let fields = [&self.scene, &self.speaker, &self.language, &self.session];
+        fields.into_iter().for_each(|field| put_text(&mut out, field.as_deref()));
+        put_text(&mut out, self.slot.as_ref().map(|slot| slot.0.as_str()));
+        put_text(&mut out, self.slot.as_ref().map(|slot| slot.1.as_str()));
+        out.u8(self.evidence.code()).u32(self.seq);
+        out.u8(u8::from(self.event_at.is_some())).i64(self.event_at.map_or(0, Timestamp::as_micros));
+        put_texts(&mut out, &self.tags);
+        out.u32(self.metadata.len() as u32);
+        for (key, value) in &self.metadata {
+            put_value(out.block(key.as_bytes()), value);
+        }
+        out.finish()
+    }
+
+    pub(crate) fn decode(bytes: &[u8]) -> Result<Self> {
+        let mut input = Reader::new(bytes, "attributes");
+        let (scene, speaker) = (take_text(&mut input)?, take_text(&mut input)?);
+        let (language, session) = (take_text(&mut input)?, take_text(&mut input)?);
+        let slot = take_text(&mut input)?.zip(take_text(&mut input)?);
+        let evidence = Evidence::from_code(input.u8()?).ok_or_else(|| input.corrupt())?;
+        let seq = input.u32()?;
+        let (has_event, event) = (input.u8()? != 0, input.i64()?);
+        let tags = take_texts(&mut input)?.into_boxed_slice();
+        let count = input.count(5)?;
+        let metadata = (0..count).map(|_| Ok((input.text()?, take_value(&mut input)?))).collect::<Result<_>>()?;
+        input.end()?;
+        let event_at = has_event.then(|| Timestamp::from_micros(event));
+        Ok(Self { tags, scene, speaker, language, session, seq, slot, evidence, event_at, metadata })
     }
 
     pub(crate) fn metadata(&self, key: &str) -> Option<&MetaValue> {
@@ -57,12 +95,53 @@ impl Default for Attributes {
             speaker: None,
             language: None,
             session: None,
+            seq: 0,
             slot: None,
             evidence: Evidence::Stated,
             event_at: None,
             metadata: Box::default(),
         }
     }
+}
+
+fn put_text(out: &mut Writer, text: Option<&str>) {
+    out.u8(u8::from(text.is_some())).block(text.unwrap_or_default().as_bytes());
+}
+
+fn take_text(input: &mut Reader<'_>) -> Result<Option<String>> {
+    let has = input.u8()? != 0;
+    let text = input.text()?;
+    Ok(has.then_some(text))
+}
+
+fn put_texts(out: &mut Writer, texts: &[String]) {
+    out.u32(texts.len() as u32);
+    texts.iter().for_each(|text| _ = out.block(text.as_bytes()));
+}
+
+fn take_texts(input: &mut Reader<'_>) -> Result<Vec<String>> {
+    (0..input.count(4)?).map(|_| input.text()).collect()
+}
+
+fn put_value(out: &mut Writer, value: &MetaValue) {
+    match value {
+        MetaValue::Text(text) => _ = out.u8(0).block(text.as_bytes()),
+        MetaValue::Integer(number) => _ = out.u8(1).i64(*number),
+        MetaValue::Float(number) => _ = out.u8(2).f64(*number),
+        MetaValue::Bool(value) => _ = out.u8(3).u8(u8::from(*value)),
+        MetaValue::List(texts) => put_texts(out.u8(4), texts),
+    }
+}
+
+fn take_value(input: &mut Reader<'_>) -> Result<MetaValue> {
+    Ok(match input.u8()? {
+        0 => MetaValue::Text(input.text()?),
+        1 => MetaValue::Integer(input.i64()?),
+        2 => MetaValue::Float(input.f64()?),
+        3 => MetaValue::Bool(input.u8()? != 0),
+        4 => MetaValue::List(take_texts(input)?),
+        _ => return Err(input.corrupt()),
+    })
 }
 
 fn value_bytes(value: &MetaValue) -> usize {
@@ -107,5 +186,24 @@ impl Schema {
         let other = (0..TYPES.len())
             .find(|t| *t != type_index(value) && counts[..=usize::from(level)].iter().any(|c| c[*t] > 0));
         other.map(|t| TYPES[t])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::{MemoryId, NewMemory};
+
+    #[test]
+    fn every_attribute_comes_back() {
+        let new =
+            NewMemory::fact("x").tag("b").tag("a").scene("s").speaker("Ada").language("zh").turn("t", 7).inferred();
+        let new = new.slot("user", "city").event_at(Timestamp::from_micros(-4)).metadata("i", 5i64).metadata("f", 0.5);
+        let new = new.metadata("b", true).metadata("t", "x").metadata("l", vec!["p".to_owned()]);
+        let memory = new.admit(MemoryId::from_u128(1), Timestamp::from_micros(3)).unwrap();
+        let attributes = Attributes::of(&memory).unwrap();
+        let bytes = attributes.encode();
+        assert_eq!(Attributes::decode(&bytes).unwrap(), *attributes);
+        (0..bytes.len()).for_each(|cut| _ = Attributes::decode(&bytes[..cut]));
     }
 }

@@ -3,6 +3,7 @@ use std::ops::ControlFlow;
 
 use redb::{ReadOnlyTable, ReadTransaction, TableDefinition};
 
+use crate::codec::table::numbered;
 use crate::codec::{Table, UserHash};
 use crate::error::Result;
 use crate::storage::fault::{contained, shard_error};
@@ -60,6 +61,23 @@ impl ReadView {
     ) -> Result<()> {
         self.scan_from(table, &user.0, |key, value| {
             if !key.starts_with(&user.0) {
+                return Ok(ControlFlow::Break(()));
+            }
+            visit(key, value).map(ControlFlow::Continue)
+        })
+    }
+
+    /// The same for the values whose numbers lie in `numbers`.
+    pub(crate) fn scan_numbered(
+        &self,
+        table: Table,
+        user: UserHash,
+        numbers: std::ops::Range<u64>,
+        mut visit: impl FnMut(&[u8], &[u8]) -> Result<()>,
+    ) -> Result<()> {
+        let end = numbered(user, numbers.end);
+        self.scan_from(table, &numbered(user, numbers.start), |key, value| {
+            if key >= end.as_slice() {
                 return Ok(ControlFlow::Break(()));
             }
             visit(key, value).map(ControlFlow::Continue)
