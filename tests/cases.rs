@@ -56,8 +56,8 @@ fn delete_all_stops_at_a_page_or_takes_other_users() {
     assert_eq!(store.forget_user("ada").unwrap().memories, 10_200);
     let check = |store: &Store| {
         let ada = store.user("ada").unwrap().with_level(Sensitivity::Secret);
-        assert_eq!(ada.list(&ListOptions::new()).unwrap().total, 0);
-        assert_eq!(ada.recall(&exact()).unwrap().reason(), Some(EmptyReason::NothingStored));
+        assert_eq!(ada.list(ListOptions::new()).unwrap().total, 0);
+        assert_eq!(ada.recall(exact()).unwrap().reason(), Some(EmptyReason::NothingStored));
         assert_eq!(ada.get(id(5)).unwrap_err().kind(), ErrorKind::NotFound);
         assert_eq!(support::state_of(store).unwrap()["bob"], bobs);
     };
@@ -76,9 +76,9 @@ fn deleted_memories_stay_searchable_or_hide_the_living() {
     for n in 0..50 {
         ada.forget(id(n)).unwrap();
     }
-    let hits = ada.recall(&exact().limit(10)).unwrap();
+    let hits = ada.recall(exact().limit(10)).unwrap();
     assert_eq!(ids(&hits), (50..60).map(id).collect::<Vec<_>>());
-    assert_eq!(ada.recall(&exact().limit(1000)).unwrap().len(), 50);
+    assert_eq!(ada.recall(exact().limit(1000)).unwrap().len(), 50);
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn the_answer_depends_on_the_kernel() {
         let store = builder(&world).kernel(*kernel).open().unwrap();
         assert_eq!(store.stats().unwrap().kernel, *kernel);
         let ada = store.user("ada").unwrap();
-        let bits = queries.iter().flat_map(|query| ada.recall_ids(&Query::vector(query.clone())).unwrap());
+        let bits = queries.iter().flat_map(|query| ada.recall_ids(Query::vector(query.clone())).unwrap());
         bits.map(|hit| (hit.id, hit.score.to_bits())).collect::<Vec<_>>()
     });
     let answers: Vec<_> = answers.collect();
@@ -115,10 +115,10 @@ fn the_threshold_is_turned_round() {
     orthogonal[3] = 1.0;
     ada.remember(note(3, "orthogonal", orthogonal)).unwrap();
     ada.remember(note(4, "opposite", opposite)).unwrap();
-    assert_eq!(ids(&ada.recall(&exact()).unwrap()), [id(1), id(2), id(3), id(4)]);
-    let counts = [-1.0, 0.0, 0.5, 0.95, 1.0].map(|least| ada.recall(&exact().min_score(least)).unwrap().len());
+    assert_eq!(ids(&ada.recall(exact()).unwrap()), [id(1), id(2), id(3), id(4)]);
+    let counts = [-1.0, 0.0, 0.5, 0.95, 1.0].map(|least| ada.recall(exact().min_score(least)).unwrap().len());
     assert_eq!(counts, [4, 4, 2, 1, 1]);
-    assert_eq!(ada.recall(&exact().min_score(1.1)).unwrap().reason(), Some(EmptyReason::BelowThreshold));
+    assert_eq!(ada.recall(exact().min_score(1.1)).unwrap().reason(), Some(EmptyReason::BelowThreshold));
 }
 
 #[test]
@@ -128,11 +128,11 @@ fn more_than_k_hits_or_the_same_twice() {
         ada.remember(note(n, "x", leaning(1, n as f32)).tag("even").tag("t")).unwrap();
     }
     let filter = Filter::tag("even") | Filter::tag("t");
-    let hits = ada.recall(&exact().limit(5).filter(filter.clone())).unwrap();
+    let hits = ada.recall(exact().limit(5).filter(filter.clone())).unwrap();
     let unique: std::collections::BTreeSet<_> = ids(&hits).into_iter().collect();
     assert_eq!((hits.len(), unique.len()), (5, 5));
-    assert_eq!(ada.recall(&exact().limit(0)).unwrap().reason(), Some(EmptyReason::LimitZero));
-    assert_eq!(ada.recall(&exact().limit(usize::MAX).filter(filter)).unwrap().len(), 20);
+    assert_eq!(ada.recall(exact().limit(0)).unwrap().reason(), Some(EmptyReason::LimitZero));
+    assert_eq!(ada.recall(exact().limit(usize::MAX).filter(filter)).unwrap().len(), 20);
 }
 
 #[test]
@@ -143,10 +143,10 @@ fn a_selective_filter_loses_matches() {
         if n % 2_000 == 1_999 { new.tag("rare") } else { new }
     });
     assert!(ada.remember_all(news).unwrap().iter().all(Result::is_ok));
-    let hits = ada.recall(&exact().limit(5).filter(Filter::tag("rare"))).unwrap();
+    let hits = ada.recall(exact().limit(5).filter(Filter::tag("rare"))).unwrap();
     assert_eq!(hits.len(), 5);
-    assert_eq!(ada.list(&ListOptions::new().filter(Filter::tag("rare"))).unwrap().total, 5);
-    let none = ada.recall(&exact().filter(Filter::tag("absent"))).unwrap();
+    assert_eq!(ada.list(ListOptions::new().filter(Filter::tag("rare"))).unwrap().total, 5);
+    let none = ada.recall(exact().filter(Filter::tag("absent"))).unwrap();
     assert_eq!(none.reason(), Some(EmptyReason::FilteredByFilter));
 }
 
@@ -156,14 +156,14 @@ fn a_missing_field_or_another_type_means_all() {
     ada.remember(note(1, "x", leaning(0, 0.0)).metadata("visits", 3i64).metadata("city", "Oslo")).unwrap();
     ada.remember(note(2, "y", leaning(0, 0.0)).metadata("visits", 2.5)).unwrap();
     ada.remember(note(3, "z", leaning(0, 0.0))).unwrap();
-    let with = |filter| ids(&ada.recall(&exact().filter(filter)).unwrap());
+    let with = |filter| ids(&ada.recall(exact().filter(filter)).unwrap());
     let visits = |comparison, value: f64| Filter::metadata("visits", comparison, value);
     assert_eq!(with(visits(Comparison::AtLeast, 3.0)), [id(1)]);
     assert_eq!(with(visits(Comparison::Below, 3.0)), [id(2)]);
     assert_eq!(with(visits(Comparison::NotEqual, 3.0)), [id(2)]);
     assert_eq!(with(Filter::metadata("country", Comparison::Equal, "Norway")), []);
     assert_eq!(with(!Filter::metadata("city", Comparison::Equal, "Oslo")), [id(2), id(3)]);
-    let error = ada.recall(&exact().filter(Filter::metadata("city", Comparison::Equal, 3i64))).unwrap_err();
+    let error = ada.recall(exact().filter(Filter::metadata("city", Comparison::Equal, 3i64))).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Invalid);
     let secret = note(4, "s", leaning(0, 0.0)).sensitivity(Sensitivity::Secret).metadata("pin", MetaValue::Bool(true));
     ada.remember(secret).unwrap();
@@ -177,7 +177,7 @@ fn an_update_leaves_the_old_meaning() {
     let ada = store.user("ada").unwrap();
     let works = ada.remember(NewMemory::fact("works at Acme Incorporated")).unwrap();
     ada.update(works, Update::new().text("employed by Zebra Limited")).unwrap();
-    let top = |text: &str| ada.recall(&Query::text(text)).unwrap()[0].score();
+    let top = |text: &str| ada.recall(Query::text(text)).unwrap()[0].score();
     assert!(top("Zebra Limited") > 2.0 * top("Acme Incorporated"));
     assert_eq!(ada.history(works).unwrap()[1].before.as_ref().unwrap().text(), "works at Acme Incorporated");
 }
@@ -208,15 +208,15 @@ fn an_embedder_that_is_down_loses_the_memory() {
     let stored = ada.remember(NewMemory::note("stored all the same")).unwrap();
     assert!(ada.get(stored).unwrap().is_pending());
     assert_eq!(ada.stats().unwrap().pending, 1);
-    let error = ada.recall(&Query::text("stored")).unwrap_err();
+    let error = ada.recall(Query::text("stored")).unwrap_err();
     assert!(error.kind() == ErrorKind::Unsupported && error.message().contains("switched off"), "{error}");
     drop((ada, store));
     down.store(false, Ordering::Relaxed);
     let store = open();
     let ada = store.user("ada").unwrap();
-    assert_eq!(ada.recall(&Query::text("stored")).unwrap().reason(), Some(EmptyReason::NoSignal));
+    assert_eq!(ada.recall(Query::text("stored")).unwrap().reason(), Some(EmptyReason::NoSignal));
     ada.update(stored, Update::new().text("stored all the same")).unwrap();
-    assert_eq!(ids(&ada.recall(&Query::text("stored")).unwrap()), [stored]);
+    assert_eq!(ids(&ada.recall(Query::text("stored")).unwrap()), [stored]);
 }
 
 #[test]
@@ -229,7 +229,7 @@ fn ages_that_are_negative_or_absurd_break_the_score() {
     }
     for lambda in [0.0, 0.005, 0.3, 1e300] {
         for floor in [0.0, 0.5, 1.0] {
-            let hits = ada.recall(&exact().curve(Curve::Exponential { lambda }).floor(floor)).unwrap();
+            let hits = ada.recall(exact().curve(Curve::Exponential { lambda }).floor(floor)).unwrap();
             assert_eq!(hits.len(), times.len());
             for hit in &hits {
                 assert!((floor..=1.0).contains(&hit.explain().retention()) && hit.score().is_finite());
@@ -250,12 +250,12 @@ fn decay_makes_an_old_exact_match_unreachable() {
     ada.remember(note(1, "the one", leaning(0, 0.0)).created_at(old)).unwrap();
     let noise = (2..502).map(|n| note(n, "fresh", vector(&mut random)));
     ada.remember_all(noise).unwrap();
-    let hits = ada.recall(&Query::vector(leaning(0, 0.0)).limit(5)).unwrap();
+    let hits = ada.recall(Query::vector(leaning(0, 0.0)).limit(5)).unwrap();
     assert_eq!(hits[0].id(), id(1));
     assert!(hits[0].explain().retention() >= 0.9 && hits[0].explain().retention() < 1.0);
     assert!((hits[0].explain().age_days() - 242.0).abs() < 1e-6);
     ada.update(id(1), Update::new().pinned(true)).unwrap();
-    assert_eq!(ada.recall(&Query::vector(leaning(0, 0.0))).unwrap()[0].explain().retention(), 1.0);
+    assert_eq!(ada.recall(Query::vector(leaning(0, 0.0))).unwrap()[0].explain().retention(), 1.0);
 }
 
 #[test]
@@ -265,7 +265,7 @@ fn similarity_cuts_before_decay_ranks() {
     let rows = (0..1000).map(|n| note(n, "old", leaning(1, 0.001 * n as f32)).created_at(old));
     ada.remember_all(rows).unwrap();
     ada.remember(note(5000, "fresh", leaning(2, 1.5))).unwrap();
-    let hits = ada.recall(&exact().curve(Curve::Exponential { lambda: 0.1 }).floor(0.0).limit(5)).unwrap();
+    let hits = ada.recall(exact().curve(Curve::Exponential { lambda: 0.1 }).floor(0.0).limit(5)).unwrap();
     assert_eq!(hits[0].id(), id(5000));
     assert_eq!(ids(&hits)[1..], [id(0), id(1), id(2), id(3)]);
 }
@@ -285,7 +285,7 @@ fn text_at_its_limits_is_cut_or_changed() {
     for text in texts {
         let stored = ada.remember(NewMemory::note(text.clone())).unwrap();
         assert_eq!(ada.get(stored).unwrap().text(), text);
-        ada.recall(&Query::text(text)).unwrap();
+        ada.recall(Query::text(text)).unwrap();
     }
 }
 
@@ -314,7 +314,7 @@ fn an_explanation_is_not_the_score() {
 fn a_recall_writes_and_use_is_not_told() {
     let ada = ada();
     ada.remember(note(1, "x", leaning(0, 0.0))).unwrap();
-    ada.recall(&exact()).unwrap();
+    ada.recall(exact()).unwrap();
     assert_eq!((ada.get(id(1)).unwrap().used_count(), ada.get(id(1)).unwrap().version()), (0, 1));
     ada.used([id(1)]).unwrap();
     assert_eq!(ada.get(id(1)).unwrap().used_count(), 1);
@@ -333,7 +333,7 @@ fn one_damaged_shard_stops_all() {
     store.close().unwrap();
     fs.remove_file("store/shards/02.redb".as_ref()).unwrap();
     let store = builder(&world_over(&fs, 2)).shards(4).open().unwrap();
-    let answers = (0..40).map(|n| store.user(&format!("user {n}")).unwrap().recall(&exact()));
+    let answers = (0..40).map(|n| store.user(&format!("user {n}")).unwrap().recall(exact()));
     let (served, refused): (Vec<_>, Vec<_>) = answers.partition(Result::is_ok);
     assert!(served.iter().all(|answer| answer.as_ref().unwrap().len() == 1));
     assert!(refused.iter().all(|answer| answer.as_ref().unwrap_err().kind() == ErrorKind::Corrupt));

@@ -37,8 +37,8 @@ fn ten_threads_of_fifty_writes_leave_five_hundred_memories() {
                 let user = store.user("one").unwrap();
                 let mut before = 0;
                 while !stop.load(Ordering::Relaxed) {
-                    let hits = user.recall(&Query::vector(vec![1.0; 16]).limit(usize::MAX)).unwrap();
-                    let listed = user.list(&ListOptions::new().limit(1000)).unwrap().total;
+                    let hits = user.recall(Query::vector(vec![1.0; 16]).limit(usize::MAX)).unwrap();
+                    let listed = user.list(ListOptions::new().limit(1000)).unwrap().total;
                     assert!(hits.len() >= before && listed >= hits.len(), "a memory vanished");
                     before = hits.len();
                     reads.fetch_add(1, Ordering::Relaxed);
@@ -51,7 +51,7 @@ fn ten_threads_of_fifty_writes_leave_five_hundred_memories() {
         let store = open(&path);
         let names: Vec<String> =
             if same_user { vec!["one".into()] } else { (0..10).map(|t| format!("user {t}")).collect() };
-        let totals = names.iter().map(|name| store.user(name).unwrap().list(&ListOptions::new()).unwrap().total);
+        let totals = names.iter().map(|name| store.user(name).unwrap().list(ListOptions::new()).unwrap().total);
         assert_eq!(totals.sum::<usize>(), 500);
         println!("{} reads beside the writes", reads.load(Ordering::Relaxed));
     }
@@ -72,9 +72,9 @@ fn forgetting_users_beside_readers_and_writers_of_others_disturbs_nobody() {
                         .map(|n| user.remember(NewMemory::note(format!("{round} {n}")).vector(vec![1.0; 16])).unwrap())
                         .collect();
                     user.forget(ids[2]).unwrap();
-                    assert_eq!(user.recall(&Query::vector(vec![1.0; 16])).unwrap().len(), 4);
+                    assert_eq!(user.recall(Query::vector(vec![1.0; 16])).unwrap().len(), 4);
                     assert_eq!(store.forget_user(&name).unwrap().memories, 4);
-                    assert!(user.recall(&Query::vector(vec![1.0; 16])).unwrap().is_empty());
+                    assert!(user.recall(Query::vector(vec![1.0; 16])).unwrap().is_empty());
                 }
             });
         }
@@ -99,7 +99,7 @@ fn relaxed_writes_are_there_after_a_flush_and_after_a_close() {
     }
     store.close().unwrap();
     let store = relaxed();
-    assert_eq!(store.user("ada").unwrap().list(&ListOptions::new()).unwrap().total, 60);
+    assert_eq!(store.user("ada").unwrap().list(ListOptions::new()).unwrap().total, 60);
 }
 
 #[test]
@@ -113,7 +113,7 @@ fn users_beyond_the_cache_budget_lose_no_write() {
                 for n in 0..40 {
                     let user = store.user(&format!("user {}", (n * 7 + thread) % 12)).unwrap();
                     user.remember(support::note(thread * 1000 + n, "text", vec![1.0; 16])).unwrap();
-                    let hits = user.recall(&Query::vector(vec![1.0; 16]).limit(usize::MAX)).unwrap();
+                    let hits = user.recall(Query::vector(vec![1.0; 16]).limit(usize::MAX)).unwrap();
                     assert!(hits.iter().any(|hit| hit.id() == support::id(thread * 1000 + n)));
                 }
             });
@@ -121,6 +121,6 @@ fn users_beyond_the_cache_budget_lose_no_write() {
     });
     let stats = store.stats().unwrap();
     assert!(stats.cache_bytes <= 2 * stats.cache_budget_bytes, "{stats:?}");
-    let totals = (0..12).map(|u| store.user(&format!("user {u}")).unwrap().list(&ListOptions::new()).unwrap().total);
+    let totals = (0..12).map(|u| store.user(&format!("user {u}")).unwrap().list(ListOptions::new()).unwrap().total);
     assert_eq!(totals.sum::<usize>(), 120);
 }

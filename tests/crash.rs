@@ -208,7 +208,8 @@ fn a_block_that_closes_or_is_sealed_again_survives_a_power_cut() {
         act(&store, &mut random);
         model(&mut state);
     }
-    (ends.push(fs.op_count()), states.push(state));
+    ends.push(fs.op_count());
+    states.push(state);
     let mut images = 0;
     for op in ends[1]..=fs.op_count() {
         for choice in CrashChoice::mix(op as u64, 3) {

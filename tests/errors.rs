@@ -51,11 +51,11 @@ fn a_bad_vector_is_refused_by_name_and_nothing_is_stored() {
     infinite[15] = f32::NEG_INFINITY;
     for bad in [nan, infinite, vec![0.0; DIMS], vec![1.0; DIMS + 1], vec![1.0; 3], vec![1.0; 5000], Vec::new()] {
         is(ada.remember(note(2, "second", bad.clone())).unwrap_err(), ErrorKind::Invalid, "vector:");
-        is(ada.recall(&Query::vector(bad.clone())).unwrap_err(), ErrorKind::Invalid, "vector:");
+        is(ada.recall(Query::vector(bad.clone())).unwrap_err(), ErrorKind::Invalid, "vector:");
         is(ada.update(id(1), Update::new().vector(bad.clone())).unwrap_err(), ErrorKind::Invalid, "vector:");
         is(ada.correct(id(1), Correction::new("x").vector(bad)).unwrap_err(), ErrorKind::Invalid, "vector:");
     }
-    assert_eq!(ada.list(&ListOptions::new()).unwrap().total, 1);
+    assert_eq!(ada.list(ListOptions::new()).unwrap().total, 1);
     assert_eq!(ada.get(id(1)).unwrap().version(), 1);
 }
 
@@ -98,7 +98,7 @@ fn every_limit_is_named_and_the_rest_of_a_batch_is_stored() {
         assert!(error.kind() == ErrorKind::Invalid && error.message().starts_with(field), "{field} {error}");
     }
     assert!(outcomes[count].is_ok());
-    assert_eq!(ada.list(&ListOptions::new()).unwrap().total, 1);
+    assert_eq!(ada.list(ListOptions::new()).unwrap().total, 1);
     let many = (0..=limits::BATCH_MAX).map(|_| NewMemory::note("x"));
     is(ada.remember_all(many).unwrap_err(), ErrorKind::Invalid, "remember_all");
 }
@@ -112,22 +112,18 @@ fn queries_that_make_no_sense_are_invalid() {
     let curves = [-1.0, f64::NAN, f64::INFINITY];
     for bad in curves {
         is(
-            ada.recall(&query().curve(Curve::Exponential { lambda: bad })).unwrap_err(),
+            ada.recall(query().curve(Curve::Exponential { lambda: bad })).unwrap_err(),
             ErrorKind::Invalid,
             "decay rate",
         );
-        is(ada.recall(&query().curve(Curve::HalfLife { days: bad })).unwrap_err(), ErrorKind::Invalid, "half-life");
-        is(ada.recall(&query().floor(bad)).unwrap_err(), ErrorKind::Invalid, "floor");
+        is(ada.recall(query().curve(Curve::HalfLife { days: bad })).unwrap_err(), ErrorKind::Invalid, "half-life");
+        is(ada.recall(query().floor(bad)).unwrap_err(), ErrorKind::Invalid, "floor");
     }
-    is(ada.recall(&query().curve(Curve::HalfLife { days: 0.0 })).unwrap_err(), ErrorKind::Invalid, "half-life");
-    is(ada.recall(&query().min_score(f64::NAN)).unwrap_err(), ErrorKind::Invalid, "min_score");
-    is(ada.recall(&query().statuses([])).unwrap_err(), ErrorKind::Invalid, "statuses");
-    is(ada.recall(&Query::text(" ")).unwrap_err(), ErrorKind::Invalid, "query text");
-    is(
-        ada.recall(&Query::text("x".repeat(limits::QUERY_BYTES_MAX + 1))).unwrap_err(),
-        ErrorKind::Invalid,
-        "query text",
-    );
+    is(ada.recall(query().curve(Curve::HalfLife { days: 0.0 })).unwrap_err(), ErrorKind::Invalid, "half-life");
+    is(ada.recall(query().min_score(f64::NAN)).unwrap_err(), ErrorKind::Invalid, "min_score");
+    is(ada.recall(query().statuses([])).unwrap_err(), ErrorKind::Invalid, "statuses");
+    is(ada.recall(Query::text(" ")).unwrap_err(), ErrorKind::Invalid, "query text");
+    is(ada.recall(Query::text("x".repeat(limits::QUERY_BYTES_MAX + 1))).unwrap_err(), ErrorKind::Invalid, "query text");
     let filters = [
         Filter::all_of([]),
         Filter::any_of([]),
@@ -139,12 +135,12 @@ fn queries_that_make_no_sense_are_invalid() {
         (0..300).fold(Filter::tag("t"), |f, _| !f),
     ];
     for filter in filters {
-        is(ada.recall(&query().filter(filter.clone())).unwrap_err(), ErrorKind::Invalid, "filter");
-        is(ada.list(&ListOptions::new().filter(filter)).unwrap_err(), ErrorKind::Invalid, "filter");
+        is(ada.recall(query().filter(filter.clone())).unwrap_err(), ErrorKind::Invalid, "filter");
+        is(ada.list(ListOptions::new().filter(filter)).unwrap_err(), ErrorKind::Invalid, "filter");
     }
-    is(ada.list(&ListOptions::new().limit(0)).unwrap_err(), ErrorKind::Invalid, "limit");
+    is(ada.list(ListOptions::new().limit(0)).unwrap_err(), ErrorKind::Invalid, "limit");
     is(ada.update(id(1), Update::new()).unwrap_err(), ErrorKind::Invalid, "nothing to change");
-    is(ada.recall(&query().contradicted((0..2000).map(id))).unwrap_err(), ErrorKind::Invalid, "contradicted");
+    is(ada.recall(query().contradicted((0..2000).map(id))).unwrap_err(), ErrorKind::Invalid, "contradicted");
 }
 
 #[test]
@@ -162,7 +158,7 @@ fn contradictions_with_what_is_stored_are_conflicts() {
     is(ada.update(id(1), Update::new().pinned(true).if_version(9)).unwrap_err(), ErrorKind::Conflict, "version");
     ada.correct(id(1), Correction::new("right").vector(some())).unwrap();
     is(ada.correct(id(1), Correction::new("again").vector(some())).unwrap_err(), ErrorKind::Conflict, "superseded");
-    assert_eq!(ada.list(&ListOptions::new()).unwrap().total, 2);
+    assert_eq!(ada.list(ListOptions::new()).unwrap().total, 2);
 }
 
 #[test]
@@ -185,10 +181,10 @@ fn rights_and_keys_that_do_not_fit_are_denied() {
     let store = open(key(1)).unwrap();
     let ada = store.user("ada").unwrap();
     ada.remember(note(1, "x", some())).unwrap();
-    is(ada.recall(&Query::vector(some()).level(Sensitivity::Secret)).unwrap_err(), ErrorKind::Denied, "level");
+    is(ada.recall(Query::vector(some()).level(Sensitivity::Secret)).unwrap_err(), ErrorKind::Denied, "level");
     ada.pause().unwrap();
     is(ada.remember(note(2, "y", some())).unwrap_err(), ErrorKind::Denied, "paused");
-    assert_eq!(ada.recall(&Query::vector(some())).unwrap().len(), 1);
+    assert_eq!(ada.recall(Query::vector(some())).unwrap().len(), 1);
     ada.resume().unwrap();
     ada.forget(id(1)).unwrap();
     let inferred = note(3, "X", some()).evidence(Evidence::Inferred);
@@ -220,7 +216,7 @@ fn closed_handles_and_forked_children_are_told_so() {
     ada.remember(note(1, "x", some())).unwrap();
     world.set_process_id(4711);
     is(ada.remember(note(2, "y", some())).unwrap_err(), ErrorKind::Closed, "fork");
-    is(ada.recall(&Query::vector(some())).unwrap_err(), ErrorKind::Closed, "fork");
+    is(ada.recall(Query::vector(some())).unwrap_err(), ErrorKind::Closed, "fork");
     world.set_process_id(1);
     let world = world_over(&RecordingFs::new(), 2);
     let store = builder(&world).open().unwrap();
@@ -236,15 +232,15 @@ fn what_cannot_be_done_is_unsupported_and_says_what_could() {
     let fs = RecordingFs::new();
     let store = builder(&world_over(&fs, 1)).open().unwrap();
     let ada = store.user("ada").unwrap();
-    is(ada.recall(&Query::text("x")).unwrap_err(), ErrorKind::Unsupported, "embedder");
+    is(ada.recall(Query::text("x")).unwrap_err(), ErrorKind::Unsupported, "embedder");
     is(store.calibrate().unwrap_err(), ErrorKind::Unsupported, "calibrate");
     ada.remember(note(1, "x", some())).unwrap();
     drop((ada, store));
     let store = builder(&world_over(&fs, 2)).embedder(HashedNgrams::new()).open().unwrap();
     let ada = store.user("ada").unwrap();
-    let error = ada.recall(&Query::text("x")).unwrap_err();
+    let error = ada.recall(Query::text("x")).unwrap_err();
     is(error, ErrorKind::Unsupported, "mnemic-hashed-ngrams-1");
-    assert_eq!(ada.recall(&Query::vector(some())).unwrap().len(), 1, "vectors of the stored space still work");
+    assert_eq!(ada.recall(Query::vector(some())).unwrap().len(), 1, "vectors of the stored space still work");
     let pending = ada.remember(NewMemory::note("embedded by another model")).unwrap();
     assert!(ada.get(pending).unwrap().is_pending());
     drop((ada, store));
@@ -301,7 +297,7 @@ fn damaged_files_are_corrupt_and_never_a_new_store() {
         }
         let store = open(&fs).unwrap();
         let ada = store.user("ada").unwrap();
-        is(ada.recall(&Query::vector(some())).unwrap_err(), ErrorKind::Corrupt, "shard 00");
+        is(ada.recall(Query::vector(some())).unwrap_err(), ErrorKind::Corrupt, "shard 00");
         is(ada.remember(note(2, "y", some())).unwrap_err(), ErrorKind::Corrupt, "shard 00");
     }
 }
@@ -325,5 +321,5 @@ fn an_older_copy_of_a_shard_is_noticed() {
     file.write_at(0, &old).unwrap();
     let store = builder(&world_over(&fs, 3)).open().unwrap();
     let ada = store.user("ada").unwrap();
-    is(ada.recall(&Query::vector(some())).unwrap_err(), ErrorKind::Corrupt, "older copy");
+    is(ada.recall(Query::vector(some())).unwrap_err(), ErrorKind::Corrupt, "older copy");
 }

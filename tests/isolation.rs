@@ -84,7 +84,7 @@ fn as_many_users_as_ids_and_each_sees_its_own_alone() {
         let user = store.user(id).unwrap();
         let hits = user.recall(&query).unwrap();
         assert_eq!(hits.iter().map(mnemic::Hit::id).collect::<Vec<_>>(), [stored[i]], "{id:?}");
-        assert_eq!(user.list(&ListOptions::new()).unwrap().total, 1);
+        assert_eq!(user.list(ListOptions::new()).unwrap().total, 1);
         for (j, other) in stored.iter().enumerate().filter(|(j, _)| *j != i) {
             let errors = [
                 user.get(*other).map(drop),
@@ -148,8 +148,8 @@ fn an_id_that_is_no_id_is_refused_by_name() {
 fn making_a_handle_or_reading_creates_nothing() {
     let store = builder(&world_over(&RecordingFs::new(), 5)).open().unwrap();
     let ghost = store.user("ghost").unwrap();
-    assert_eq!(ghost.recall(&Query::vector(vec![1.0; 16])).unwrap().reason(), Some(EmptyReason::NothingStored));
-    assert_eq!(ghost.list(&ListOptions::new()).unwrap().total, 0);
+    assert_eq!(ghost.recall(Query::vector(vec![1.0; 16])).unwrap().reason(), Some(EmptyReason::NothingStored));
+    assert_eq!(ghost.list(ListOptions::new()).unwrap().total, 0);
     assert_eq!(store.forget_user("ghost").unwrap_err().kind(), ErrorKind::NotFound);
     assert_eq!(store.user_count().unwrap(), 0);
 }
@@ -165,6 +165,6 @@ fn identical_memories_of_two_users_never_meet() {
     ada.update(support::id(1), mnemic::Update::new().text("of ada").vector(vec![0.5; 16])).unwrap();
     assert_eq!(bob.get(support::id(1)).unwrap().text(), "byte-identical");
     ada.forget(support::id(1)).unwrap();
-    assert_eq!(bob.recall(&Query::vector(vec![1.0; 16])).unwrap().len(), 1);
+    assert_eq!(bob.recall(Query::vector(vec![1.0; 16])).unwrap().len(), 1);
     assert_eq!(bob.history(support::id(1)).unwrap().len(), 1);
 }

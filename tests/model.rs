@@ -272,21 +272,21 @@ impl Game {
         let empty = BTreeMap::new();
         let rows = self.model.get(user).unwrap_or(&empty);
         let expected = plan.expected(rows);
-        let hits = self.handle(user).recall(&plan.query()).unwrap();
+        let hits = self.handle(user).recall(plan.query()).unwrap();
         let found: Vec<_> = hits.iter().map(|hit| (hit.id(), hit.score())).collect();
         assert_eq!(found, expected);
         assert!(hits.iter().all(mnemic::Hit::verify));
         assert!(hits.iter().all(|hit| hit.memory().text() == rows[&hit.id()].text));
         assert_eq!(hits.reason().is_some(), hits.is_empty());
         if let Some(last) = expected.last() {
-            let why = self.handle(user).why_not(last.0, &plan.query()).unwrap();
+            let why = self.handle(user).why_not(last.0, plan.query()).unwrap();
             assert_eq!(why, WhyNot::Hit { rank: expected.len(), score: last.1 });
         }
     }
 
     fn check_all(&self) {
         for (user, rows) in &self.model {
-            let page = self.handle(user).list(&ListOptions::new().limit(usize::MAX)).unwrap();
+            let page = self.handle(user).list(ListOptions::new().limit(usize::MAX)).unwrap();
             assert_eq!(page.total, rows.len());
             for memory in page.memories {
                 let row = &rows[&memory.id()];

@@ -243,11 +243,11 @@ impl UserWriter<'_, '_> {
             let (mut present, mut values) = (0u64, Vec::with_capacity(per_pack * dims));
             for row in rows {
                 let within = (row.facts.row % BLOCK_ROWS) as usize;
-                if let (Some((of, numbers)), true) = (&row.vector, within / per_pack == pack) {
-                    if *of == space {
-                        present |= 1 << (within % per_pack);
-                        values.extend_from_slice(numbers.as_slice());
-                    }
+                if let (Some((of, numbers)), true) = (&row.vector, within / per_pack == pack)
+                    && *of == space
+                {
+                    present |= 1 << (within % per_pack);
+                    values.extend_from_slice(numbers.as_slice());
                 }
             }
             let number = pack_number(block, pack);

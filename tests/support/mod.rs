@@ -48,7 +48,7 @@ pub fn state_of(store: &Store) -> Result<State> {
         let page = store.users(after, 3)?;
         for user in &page.users {
             let handle = store.user(user.as_str())?.with_level(Sensitivity::Secret);
-            let memories = handle.list(&ListOptions::new().limit(usize::MAX))?;
+            let memories = handle.list(ListOptions::new().limit(usize::MAX))?;
             assert!(memories.damaged.is_empty(), "{:?}", memories.damaged);
             let seen = memories
                 .memories
