@@ -12,6 +12,8 @@ pub(crate) type Result<T> = std::result::Result<T, Failure>;
 pub(crate) enum Outcome {
     Done,
     NothingFound,
+    /// Reported already: some of it was refused, at first for this reason.
+    Refused(ErrorKind),
 }
 
 impl Outcome {
@@ -23,6 +25,7 @@ impl Outcome {
         match self {
             Self::Done => 0,
             Self::NothingFound => 1,
+            Self::Refused(kind) => exit_code(kind),
         }
     }
 }
@@ -57,13 +60,17 @@ impl Failure {
     }
 
     pub(crate) fn exit_code(&self) -> u8 {
-        match self.kind {
-            ErrorKind::NotFound => 1,
-            ErrorKind::Invalid => 2,
-            ErrorKind::Conflict | ErrorKind::Busy | ErrorKind::Denied | ErrorKind::Unsupported => 3,
-            ErrorKind::Corrupt => 4,
-            _ => 5,
-        }
+        exit_code(self.kind)
+    }
+}
+
+fn exit_code(kind: ErrorKind) -> u8 {
+    match kind {
+        ErrorKind::NotFound => 1,
+        ErrorKind::Invalid => 2,
+        ErrorKind::Conflict | ErrorKind::Busy | ErrorKind::Denied | ErrorKind::Unsupported => 3,
+        ErrorKind::Corrupt => 4,
+        _ => 5,
     }
 }
 

@@ -1,13 +1,18 @@
 //! The `mnemic` program.
 
+mod access;
 mod args;
 mod bench;
+mod demo;
 mod eval;
 mod failure;
 mod half;
 mod output;
 mod progress;
+mod record;
 mod scratch;
+mod time;
+mod verbs;
 
 use std::process::ExitCode;
 
@@ -32,8 +37,25 @@ fn main() -> ExitCode {
 }
 
 fn run(cli: &Cli) -> Result<Outcome> {
+    let global = &cli.global;
     match &cli.command {
-        Command::Eval(args) => eval::run(&cli.global, args),
+        Command::Demo => demo::run(global),
+        Command::Remember(args) => verbs::remember(global, args),
+        Command::Recall(args) => verbs::recall(global, args),
+        Command::List(args) => verbs::list(global, args),
+        Command::Show { id, history } => verbs::show(global, id, *history),
+        Command::Why(args) => verbs::why(global, args),
+        Command::Forget(args) => verbs::forget(global, args),
+        Command::Correct(args) => verbs::correct(global, args),
+        Command::Update(args) => verbs::update(global, args),
+        Command::Confirm { id } => verbs::confirm(global, id),
+        Command::Contradict { id } => verbs::contradict(global, id),
+        Command::Used { ids } => verbs::used(global, ids),
+        Command::Users => verbs::users(global),
+        Command::Import(args) => verbs::import(global, args),
+        Command::Export(args) => verbs::export(global, args),
+        Command::Stats => verbs::stats(global),
+        Command::Eval(args) => eval::run(global, args),
         Command::Bench(args) => bench::run(args),
     }
 }

@@ -38,7 +38,7 @@ pub(crate) fn json_line(document: &impl Serialize) -> Result<()> {
 /// Prints a table.
 pub(crate) fn table(heads: &[&str], aligned: &[Align], rows: Vec<Vec<String>>) -> Result<()> {
     let mut table = Table::new();
-    table.load_preset(comfy_table::presets::UTF8_HORIZONTAL_ONLY);
+    table.load_preset(comfy_table::presets::NOTHING);
     table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width());
     table.set_header(heads).add_rows(rows);
     for (column, align) in table.column_iter_mut().zip(aligned) {
@@ -53,4 +53,9 @@ pub(crate) fn table(heads: &[&str], aligned: &[Align], rows: Vec<Vec<String>>) -
 /// Columns of the terminal.
 fn width() -> u16 {
     console::Term::stdout().size_checked().map_or(WIDTH, |(_, columns)| columns.max(40))
+}
+
+/// Stored text without what a terminal would obey.
+pub(crate) fn printable(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }

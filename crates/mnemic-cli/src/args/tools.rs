@@ -1,36 +1,33 @@
-//! What can be said on the command line.
+//! Commands on many memories, and measurements.
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, ValueEnum};
 
-/// Long-term memory for AI agents: remember, recall, correct, forget.
-#[derive(Parser)]
-#[command(name = "mnemic", version, arg_required_else_help = true)]
-pub(crate) struct Cli {
-    #[command(flatten)]
-    pub(crate) global: Global,
-    #[command(subcommand)]
-    pub(crate) command: Command,
-}
-
-/// Options of every command.
 #[derive(Args)]
-pub(crate) struct Global {
-    /// Directory of the store [default: ./memory; eval: a temporary one]
-    #[arg(long, global = true, value_name = "DIR")]
-    pub(crate) store: Option<PathBuf>,
-    /// Print one JSON document on stdout
-    #[arg(long, global = true)]
-    pub(crate) json: bool,
+pub(crate) struct ForgetArgs {
+    /// The memory
+    #[arg(required_unless_present = "all_of_user", conflicts_with = "all_of_user")]
+    pub(crate) id: Option<String>,
+    /// Everything of the user
+    #[arg(long)]
+    pub(crate) all_of_user: bool,
+    /// Don't ask
+    #[arg(long)]
+    pub(crate) yes: bool,
 }
 
-#[derive(Subcommand)]
-pub(crate) enum Command {
-    /// Measure recall on a labelled set
-    Eval(EvalArgs),
-    /// Run one phase of the peers' benchmark
-    Bench(BenchArgs),
+#[derive(Args)]
+pub(crate) struct ImportArgs {
+    /// One JSON object a line, with "text" and any field of an export; - is stdin
+    pub(crate) file: PathBuf,
+}
+
+#[derive(Args)]
+pub(crate) struct ExportArgs {
+    /// Write to a file instead of stdout
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
 }
 
 #[derive(Args)]
