@@ -37,7 +37,7 @@ mod tests {
 
     #[test]
     fn every_half_survives_the_way_there_and_back() {
-        for bits in (0..=u16::MAX).filter(|bits| bits & 0x7c00 != 0x7c00 || bits & 0x3ff == 0) {
+        for bits in (0..=u16::MAX).filter(|bits| bits & 0x7c00 != 0x7c00 || bits.trailing_zeros() >= 10) {
             assert_eq!(to_half(from_half(bits)), bits, "{bits:#x}");
         }
     }

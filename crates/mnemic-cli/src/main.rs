@@ -63,7 +63,7 @@ fn run(cli: &Cli) -> Result<Outcome> {
 /// What clap says, up to its advice.
 fn misuse(error: &clap::Error) -> Failure {
     let text = error.to_string();
-    let says = text.split("\n\nUsage:").next().unwrap_or_default();
+    let says = text.split("\n\n").next().unwrap_or_default();
     Failure::usage(says.strip_prefix("error: ").unwrap_or(says))
 }
 

@@ -119,7 +119,7 @@ impl Workload {
 
     /// The i-th row added after the load: a fixed pseudo-random direction, far from every other.
     pub(crate) fn extra(&self, i: usize) -> Extra {
-        let mut x = 88_172_645_463_325_252 ^ (i as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let mut x = 0x0139_408d_cbbf_7a44 ^ (i as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         let vector = std::iter::repeat_with(|| {
             x ^= x << 13;
             x ^= x >> 7;

@@ -38,7 +38,7 @@ impl Page {
         if self.json { Ok(()) } else { output::line(&style(text).bold().to_string()) }
     }
 
-    pub(crate) fn step(&mut self, step: Step) -> Result<()> {
+    pub(crate) fn step(&mut self, step: &Step) -> Result<()> {
         self.steps.push(json!({"title": step.title, "facts": step.facts}));
         if self.json {
             return Ok(());
@@ -96,7 +96,8 @@ fn wrapped(line: &str) -> Vec<String> {
         }
         if let Some(last) = lines.last_mut() {
             let gap = if last.trim().is_empty() { "" } else { " " };
-            last.push_str(&format!("{gap}{word}"));
+            last.push_str(gap);
+            last.push_str(word);
         }
     }
     lines

@@ -55,21 +55,20 @@ pub(crate) fn decay(scene: &Scene) -> Result<Step> {
     ];
     let answers: Vec<(&str, Recall)> =
         views.iter().map(|(name, query)| Ok((*name, scene.ada.user.recall(query)?))).collect::<Result<_>>()?;
-    let heads: String = answers.iter().map(|(name, _)| format!("  {name}")).collect();
-    let mut lines = vec![asked("ada", LUNCH_WHERE), style(padded("", LUNCH_WIDTH) + &heads).dim().to_string()];
+    let heads: Vec<&str> = answers.iter().map(|(name, _)| *name).collect();
+    let mut lines = vec![asked("ada", LUNCH_WHERE), style(format!("{}  {}", padded("", LUNCH_WIDTH), heads.join("  "))).dim().to_string()];
     let mut facts = Vec::new();
     for id in &scene.ada.ids[LUNCH..LUNCH + 2] {
         let memory = scene.ada.user.get(*id)?;
         let scores: Vec<f64> = answers.iter().map(|(_, hits)| score_of(hits, *id)).collect();
-        let cells = answers.iter().zip(&scores).map(|((head, _), score)| format!("  {score:>0$.3}", head.len()));
-        lines.push(padded(memory.text(), LUNCH_WIDTH) + &style(cells.collect::<String>()).yellow().to_string());
+        let cells: Vec<String> = heads.iter().zip(&scores).map(|(head, score)| format!("{score:>0$.3}", head.len())).collect();
+        lines.push(format!("{}  {}", padded(memory.text(), LUNCH_WIDTH), style(cells.join("  ")).yellow()));
         facts.push(json!({"text": memory.text(), "scores": scores}));
     }
-    let curves: Vec<&str> = answers.iter().map(|(name, _)| *name).collect();
     Ok(Step::new(
         "Decay: 3 and 300 days old; how age counts is yours to say",
         lines,
-        json!({"curves": curves, "memories": facts}),
+        json!({"curves": heads, "memories": facts}),
     ))
 }
 

@@ -28,7 +28,8 @@ pub(crate) struct Line {
 pub(crate) struct Question {
     pub(crate) qid: String,
     pub(crate) conv: String,
-    pub(crate) question: String,
+    #[serde(rename = "question")]
+    pub(crate) text: String,
     pub(crate) category: String,
     pub(crate) evidence: Vec<String>,
     now: String,
@@ -73,7 +74,7 @@ impl Dataset {
         let memory = match &line.session {
             Some(session) if self.is_conversation(line) => {
                 let memory = NewMemory::episode(&line.content).turn(session, line.seq);
-                line.speaker.iter().fold(memory, |memory, speaker| memory.speaker(speaker))
+                line.speaker.iter().fold(memory, NewMemory::speaker)
             }
             _ => NewMemory::note(&line.content),
         };
@@ -119,9 +120,10 @@ impl Embeddings {
 fn find_embeddings(dir: &Path) -> Result<PathBuf> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(dir).map_err(|error| Failure::file(dir, &error))? {
-        let name = entry?.file_name().to_string_lossy().into_owned();
-        if name.starts_with("memories.") && name.ends_with(".npy") {
-            found.push(dir.join(name));
+        let path = entry?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        if name.starts_with("memories.") && path.extension().is_some_and(|extension| extension == "npy") {
+            found.push(path);
         }
     }
     found.sort();

@@ -112,7 +112,7 @@ fn ask_all(
 fn query(set: &Dataset, embeddings: Option<&Embeddings>, args: &EvalArgs, number: usize) -> Result<Query> {
     let query = match embeddings {
         Some(found) => Query::vector(found.queries.row(number)),
-        None => Query::text(&set.questions[number].question),
+        None => Query::text(&set.questions[number].text),
     };
     let query = query.at(set.now(number)?).limit(set.lines.len()).raw_cosine();
     Ok(if args.no_decay { query.curve(Curve::None) } else { query })

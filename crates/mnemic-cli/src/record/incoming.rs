@@ -50,8 +50,8 @@ impl Record {
     }
 
     fn classes(&self, mut memory: NewMemory) -> Result<NewMemory, String> {
-        memory = self.importance.into_iter().fold(memory, NewMemory::importance);
-        memory = self.confidence.into_iter().fold(memory, NewMemory::confidence);
+        memory = single(self.importance).fold(memory, NewMemory::importance);
+        memory = single(self.confidence).fold(memory, NewMemory::confidence);
         memory = read(self.evidence.as_deref())?.into_iter().fold(memory, NewMemory::evidence);
         memory = read(self.sensitivity.as_deref())?.into_iter().fold(memory, NewMemory::sensitivity);
         Ok(read(self.visibility.as_deref())?.into_iter().fold(memory, NewMemory::visibility))
@@ -84,4 +84,8 @@ fn read<T: std::str::FromStr<Err = mnemic::Error>>(text: Option<&str>) -> Result
 
 fn instant(field: &str, text: Option<&String>) -> Result<Option<Timestamp>, String> {
     text.map(|text| crate::time::parse(text).map_err(|error| format!("{field}: {error}"))).transpose()
+}
+
+fn single(number: Option<f64>) -> impl Iterator<Item = f32> {
+    number.map(|number| number as f32).into_iter()
 }

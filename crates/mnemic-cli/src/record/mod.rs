@@ -33,9 +33,9 @@ pub(crate) struct Record {
     #[serde(default)]
     turn: Option<TurnRecord>,
     #[serde(default)]
-    importance: Option<f32>,
+    importance: Option<f64>,
     #[serde(default)]
-    confidence: Option<f32>,
+    confidence: Option<f64>,
     #[serde(default)]
     evidence: Option<String>,
     #[serde(default)]

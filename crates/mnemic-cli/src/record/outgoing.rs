@@ -20,8 +20,8 @@ impl Record {
             speaker: memory.speaker().map(str::to_owned),
             language: memory.language().map(str::to_owned),
             turn: memory.turn().map(|turn| TurnRecord { session: turn.session().to_owned(), seq: turn.seq() }),
-            importance: Some(memory.importance()),
-            confidence: Some(memory.confidence()),
+            importance: shortest(memory.importance()),
+            confidence: shortest(memory.confidence()),
             evidence: Some(memory.evidence().to_string()),
             status: Some(memory.status().kind().to_string()),
             status_reason,
@@ -74,4 +74,9 @@ fn particulars(status: Status) -> (Option<String>, Option<String>, Option<String
 
 fn shown(at: Option<Timestamp>) -> Option<String> {
     at.map(|at| at.to_string())
+}
+
+/// The f64 that shows as the f32 does.
+fn shortest(value: f32) -> Option<f64> {
+    value.to_string().parse().ok()
 }
