@@ -3,12 +3,10 @@ use std::sync::Arc;
 
 use crate::api::Store;
 use crate::embed::Embedder;
-use crate::engine::{Core, Durability, Settings};
+use crate::engine::{Core, Durability, RESERVE_BYTES, Settings, Setup, kernels};
 use crate::error::{Error, Result};
-use crate::kernel::{Dispatch, Kernel};
 use crate::memory::Space;
 use crate::seal::MasterKey;
-use crate::storage::{RESERVE_BYTES, Setup};
 use crate::world::World;
 
 /// Bytes of indexes held in memory unless said otherwise.
@@ -142,7 +140,7 @@ impl Builder {
             return Err(Error::invalid("durability: every must be at least 1"));
         }
         let kernel = self.kernel.or_else(|| self.world.variable("MNEMIC_KERNEL"));
-        let kernel = kernel.as_deref().map_or_else(|| Ok(Dispatch::best()), kernel_named)?;
+        let kernel = kernels::choose(kernel.as_deref())?;
         let settings =
             Settings { durability: self.durability, cache_bytes: self.cache_bytes, kernel, embedder: self.embedder };
         let core = Core::open(self.world, &self.path, &self.setup, settings)?;
@@ -151,14 +149,6 @@ impl Builder {
         }
         Ok(Store::new(core))
     }
-}
-
-fn kernel_named(name: &str) -> Result<Dispatch> {
-    let names = || Kernel::available().map(Kernel::name).collect::<Vec<_>>().join(", ");
-    let kernel: Kernel =
-        name.parse().map_err(|_| Error::invalid(format!("kernel: {name:?} is unknown; available: {}", names())))?;
-    Dispatch::new(kernel)
-        .ok_or_else(|| Error::unsupported(format!("kernel: this CPU has no {name}; available: {}", names())))
 }
 
 impl std::fmt::Debug for Builder {

@@ -1,6 +1,5 @@
-use crate::engine::{Listing, Statuses};
+use crate::engine::{Filter, Listing, Statuses};
 use crate::error::{Error, Result};
-use crate::index::Filter;
 use crate::memory::{Memory, Sensitivity, StatusKind, UserId};
 
 const LIMIT_DEFAULT: usize = 100;

@@ -1,6 +1,5 @@
-use crate::engine::{Ask, Statuses};
+use crate::engine::{Ask, Filter, Statuses};
 use crate::error::{Error, Result};
-use crate::index::Filter;
 use crate::memory::limits::{CONTRADICTED_MAX, QUERY_BYTES_MAX};
 use crate::memory::{MemoryId, Sensitivity, StatusKind, Timestamp, Vector};
 use crate::policy::score::{Curve, Decay};

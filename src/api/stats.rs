@@ -1,6 +1,5 @@
-use crate::engine::Core;
+use crate::engine::{Core, kernels};
 use crate::error::Result;
-use crate::kernel::Kernel;
 use crate::memory::Space;
 
 /// Facts of an open store.
@@ -33,8 +32,8 @@ impl StoreStats {
             cache_bytes: core.cache.held_bytes(),
             cache_budget_bytes: core.cache.budget_bytes(),
             kernel: core.settings.kernel.kernel().name(),
-            kernels_available: Kernel::available().map(Kernel::name).collect(),
-            kernels_compiled: Kernel::compiled().map(Kernel::name).collect(),
+            kernels_available: kernels::available(),
+            kernels_compiled: kernels::compiled(),
             space: core.spaces.read().current().map(|(_, space)| space.clone()),
         })
     }

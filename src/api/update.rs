@@ -17,8 +17,11 @@ pub struct Update {
     text: Option<String>,
     vector: Option<Vec<f32>>,
     if_version: Option<u32>,
-    edits: Vec<Box<dyn FnOnce(&mut Memory) + Send>>,
+    edits: Vec<FieldEdit>,
 }
+
+/// A change of one field.
+type FieldEdit = Box<dyn FnOnce(&mut Memory) + Send>;
 
 macro_rules! setters {
     ($($(#[$doc:meta])* $name:ident($($argument:ident: $type:ty),*) => |$memory:ident| $set:expr;)+) => {

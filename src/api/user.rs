@@ -1,3 +1,4 @@
+use std::borrow::Borrow;
 use std::sync::Arc;
 
 use crate::api::{Correction, Cursor, IdHit, ListOptions, MemoryPage, Query, Recall, Update};
@@ -87,8 +88,8 @@ impl User {
     /// # Errors
     ///
     /// [`Invalid`](crate::ErrorKind::Invalid): the filter makes no sense, or the limit is 0.
-    pub fn list(&self, options: &ListOptions) -> Result<MemoryPage> {
-        let page = self.core.list(&self.id, &options.listing(self.level)?)?;
+    pub fn list(&self, options: impl Borrow<ListOptions>) -> Result<MemoryPage> {
+        let page = self.core.list(&self.id, &options.borrow().listing(self.level)?)?;
         let next = page.next.map(Cursor);
         Ok(MemoryPage { memories: page.memories, total: page.total, next, damaged: page.damaged })
     }
@@ -162,8 +163,8 @@ impl User {
     ///
     /// A scan of the quantised vectors, less what a bound rules out, and a read for each hit. The first recall of a
     /// user reads the user's memories into the cache.
-    pub fn recall(&self, query: &Query) -> Result<Recall> {
-        let ask = query.ask(self.level)?;
+    pub fn recall(&self, query: impl Borrow<Query>) -> Result<Recall> {
+        let ask = query.borrow().ask(self.level)?;
         let (ranking, memories) = self.core.recall(&self.id, &ask)?;
         Ok(Recall::new(&ranking, memories))
     }
@@ -173,8 +174,8 @@ impl User {
     /// # Errors
     ///
     /// Those of [`recall`](Self::recall).
-    pub fn recall_ids(&self, query: &Query) -> Result<Vec<IdHit>> {
-        let ask = query.ask(self.level)?;
+    pub fn recall_ids(&self, query: impl Borrow<Query>) -> Result<Vec<IdHit>> {
+        let ask = query.borrow().ask(self.level)?;
         Ok(self.core.recall_ids(&self.id, &ask)?.hits.iter().map(IdHit::of).collect())
     }
 
@@ -183,8 +184,8 @@ impl User {
     /// # Errors
     ///
     /// Those of [`recall`](Self::recall).
-    pub fn why_not(&self, id: MemoryId, query: &Query) -> Result<WhyNot> {
-        self.core.why_not(&self.id, id, self.level, &query.ask(self.level)?)
+    pub fn why_not(&self, id: MemoryId, query: impl Borrow<Query>) -> Result<WhyNot> {
+        self.core.why_not(&self.id, id, self.level, &query.borrow().ask(self.level)?)
     }
 
     /// Forgets a memory: it is gone from every answer and every file when this returns.

@@ -38,6 +38,21 @@ pub(crate) fn header(table: Table, key: &[u8], version: u64, nonce: &[u8; NONCE_
     out
 }
 
+/// A frame that was found among other bytes, by its magic alone: its table and key, and its parts.
+#[cfg(test)]
+pub(crate) fn carve(bytes: &[u8]) -> Option<(Table, &[u8], Frame<'_>)> {
+    let mut input = Reader::new(bytes, "carved frame");
+    if input.array::<3>().ok()? != *MAGIC || input.u8().ok()? != FORMAT {
+        return None;
+    }
+    let (code, key_len) = (input.u8().ok()?, input.u8().ok()?);
+    let table = Table::ALL.into_iter().find(|table| table.code() == code)?;
+    let key = input.raw(usize::from(key_len)).ok()?;
+    let (version, nonce) = (input.u64().ok()?, input.array().ok()?);
+    let body = input.block().ok()?;
+    Some((table, key, Frame { version, nonce, body, tag: *body.last_chunk()? }))
+}
+
 /// Takes apart the frame that stands at `key` of `table`; a frame of another place is `Corrupt`.
 pub(crate) fn parse<'a>(table: Table, key: &[u8], bytes: &'a [u8]) -> Result<Frame<'a>> {
     let mut input = Reader::new(bytes, table.name());

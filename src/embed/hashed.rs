@@ -2,10 +2,17 @@ use crate::embed::{EmbedError, Embedder, Purpose};
 use crate::memory::{Calibration, Space};
 use crate::text::{canonical, is_cjk, words};
 
-const DIMS: usize = 256;
+const DIMS: usize = 1024;
+/// English words that say nothing of a topic.
+const STOP_WORDS: &[&str] = &[
+    "a", "an", "and", "are", "as", "at", "be", "but", "by", "did", "do", "does", "for", "from", "had", "has", "have",
+    "he", "her", "his", "how", "i", "in", "is", "it", "me", "my", "of", "on", "or", "our", "she", "should", "so",
+    "than", "that", "the", "their", "they", "this", "to", "was", "we", "were", "what", "when", "where", "which", "who",
+    "why", "will", "with", "would", "you", "your",
+];
 const MODEL: &str = "mnemic-hashed-ngrams-1";
 
-/// An embedder without a model: words, their three-letter pieces, CJK characters and pairs, hashed into 256 numbers.
+/// An embedder without a model: words, their three-letter pieces, CJK characters and pairs, hashed into 1,024 numbers.
 ///
 /// It finds texts that share words or parts of words, in any language. It knows nothing of meaning: use it for tests,
 /// demonstrations and as a last resort.
@@ -27,7 +34,7 @@ impl Embedder for HashedNgrams {
             model: MODEL.to_owned(),
             dims: DIMS,
             languages: Vec::new(),
-            calibration: Calibration { lo: 0.0, hi: 0.6, version: 0 },
+            calibration: Calibration { lo: 0.0, hi: 0.8, version: 0 },
             mean: None,
         }
     }
@@ -43,7 +50,7 @@ fn embed(text: &str) -> Vec<f32> {
     for word in words(&text) {
         if word.chars().all(is_cjk) {
             add_cjk(word, &mut vector);
-        } else {
+        } else if STOP_WORDS.binary_search(&word).is_err() {
             add_word(word, &mut vector);
         }
     }
@@ -54,12 +61,10 @@ fn embed(text: &str) -> Vec<f32> {
 }
 
 fn add_word(word: &str, vector: &mut [f32]) {
-    // Rare words are long words, more often than not.
-    let weight = (word.chars().count() as f32).sqrt();
-    add(word, weight, vector);
+    add(word, 1.0, vector);
     let padded: Vec<char> = std::iter::once('^').chain(word.chars()).chain(['$']).collect();
     for gram in padded.windows(3) {
-        add(&gram.iter().collect::<String>(), 0.4, vector);
+        add(&gram.iter().collect::<String>(), 0.6, vector);
     }
 }
 
@@ -69,13 +74,11 @@ fn add_cjk(run: &str, vector: &mut [f32]) {
     chars.windows(2).for_each(|pair| add(&pair.iter().collect::<String>(), 1.5, vector));
 }
 
-/// Adds a feature to two places with the signs that its hash gives.
+/// Adds a feature to the place and with the sign that its hash gives.
 fn add(feature: &str, weight: f32, vector: &mut [f32]) {
     let hash = fnv1a(feature.as_bytes());
-    for bits in [hash, hash >> 32] {
-        let sign = if bits & 0x100 == 0 { weight } else { -weight };
-        vector[(bits & 0xff) as usize] += sign;
-    }
+    let sign = if hash >> 63 == 0 { weight } else { -weight };
+    vector[(hash >> 32) as usize % DIMS] += sign;
 }
 
 /// FNV-1a, 64 bits (Fowler, Noll, Vo), finished with a multiply so that high bits depend on all input.
@@ -102,6 +105,7 @@ mod tests {
             cosine("prefers window seats", "which seat by the window") > cosine("prefers window seats", "likes jazz")
         );
         assert!(cosine("我喜欢靠窗的座位", "靠窗座位") > cosine("我喜欢靠窗的座位", "他住在上海"));
+        assert!(STOP_WORDS.is_sorted());
         assert!(cosine("...", "!!!") > 0.99, "texts without words have one vector, not none");
     }
 }

@@ -59,7 +59,7 @@ impl Core {
                 }
                 let id = new.memory.id;
                 new.memory.supersedes = vec![old];
-                writer.insert(new.memory, new.vector)?;
+                writer.insert(&new.memory, new.vector)?;
                 let mut after = before.clone();
                 after.status = Status::Superseded { by: Some(id), reason: SupersedeReason::Corrected };
                 writer.rewrite(Verb::Correct, row, &before, after, VectorEdit::Keep)?;

@@ -66,7 +66,7 @@ impl Core {
                 users.into_iter().for_each(|(user, staged)| self.install(&self.cell(user), user, staged, seq));
                 Ok(())
             }
-            Some(rekey) => commit.write_rekeyed(rekey, users),
+            Some(rekey) => commit.write_rekeyed(&rekey, users),
         }
     }
 
@@ -94,11 +94,11 @@ impl Core {
             return;
         }
         staged.head.chunks.write().extend(staged.new_chunks);
-        if let Some(index) = state.index.as_mut().filter(|index| index.version < seq) {
-            if let Err(error) = index.apply(staged.changes, seq) {
-                log::warn!("the index of {user} is loaded anew: {error}");
-                state.index = None;
-            }
+        if let Some(index) = state.index.as_mut().filter(|index| index.version < seq)
+            && let Err(error) = index.apply(staged.changes, seq)
+        {
+            log::warn!("the index of {user} is loaded anew: {error}");
+            state.index = None;
         }
         state.head = Some(Arc::new(staged.head));
         let bytes = state.index.as_ref().map_or(0, crate::engine::user_index::UserIndex::bytes);
@@ -173,14 +173,17 @@ impl Commit<'_> {
     }
 
     /// Commits a forgetting: the keys change around it, and readers of the user wait.
-    fn write_rekeyed(&self, rekey: Rekey, users: std::collections::HashMap<UserHash, Staged>) -> Result<()> {
+    fn write_rekeyed(&self, rekey: &Rekey, users: std::collections::HashMap<UserHash, Staged>) -> Result<()> {
         let user = rekey.user();
         let cell = self.core.cell(user);
         let mut held = cell.state.write();
         let _alone = self.state.installing.write();
-        self.begin(&rekey)?;
+        self.begin(rekey)?;
         if let Err(error) = self.write_with_reserve() {
-            self.take_back(&rekey, &error);
+            // An unknown outcome leaves both keys in place: the epoch in the shard decides at the next open.
+            if self.state.serving().is_ok() {
+                self.take_back(rekey, &error);
+            }
             return match rekey {
                 Rekey::Replace { .. } => Err(error),
                 // The keys are gone, so the user is; the next open removes the rows.
@@ -201,7 +204,7 @@ impl Commit<'_> {
                 self.core.cache.settle(&cell, 0);
             }
         }
-        self.complete(&rekey)
+        self.complete(rekey)
     }
 
     /// Before the commit: the intent, and copy A with the new key.

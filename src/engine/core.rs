@@ -189,10 +189,10 @@ impl Core {
 impl Drop for Core {
     /// What was acknowledged is safe without it; this only spares the next open some work.
     fn drop(&mut self) {
-        if self.check_open().is_ok() {
-            if let Err(error) = self.close() {
-                log::warn!("closing the store: {error}");
-            }
+        if self.check_open().is_ok()
+            && let Err(error) = self.close()
+        {
+            log::warn!("closing the store: {error}");
         }
     }
 }

@@ -74,9 +74,10 @@ impl UserWriter<'_, '_> {
         let values = self.touched_values(&plan, &touched)?;
         self.move_epoch()?;
         for (chunk, key) in &old_keys {
-            match touched.contains(chunk) {
-                true => _ = self.new_chunk_key(*chunk)?,
-                false => self.put_chunk_key(*chunk, key)?,
+            if touched.contains(chunk) {
+                self.new_chunk_key(*chunk)?;
+            } else {
+                self.put_chunk_key(*chunk, key)?;
             }
         }
         self.remove_gone(&plan)?;

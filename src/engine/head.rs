@@ -101,7 +101,7 @@ pub(crate) fn load(core: &Core, view: &ReadView, user: UserHash, may_repair: Rep
     let standing = core.keyring.standing(user, &slot)?;
     let (copy, repair) = match standing {
         Standing::Erased => return Ok(Found::Absent(Some(Past { slot, unfinished: false }))),
-        Standing::Unfinished { .. } => return Ok(Found::Absent(Some(Past { slot, unfinished: true }))),
+        Standing::Unfinished => return Ok(Found::Absent(Some(Past { slot, unfinished: true }))),
         Standing::Live { slot, repair } => (slot, repair),
     };
     let keys = core.keyring.keys_of(&copy)?;

@@ -55,10 +55,10 @@ where
     }
 
     fn finish(self: Box<Self>, outcome: &Result<()>) {
-        let result = self.result.unwrap_or_else(|| Err(abandoned()));
-        let answer = match (result, outcome) {
-            (Ok(_), Err(error)) => Err(error.duplicate()),
-            (result, _) => result,
+        let answer = match (self.result, outcome) {
+            (Some(Ok(_)) | None, Err(error)) => Err(error.duplicate()),
+            (Some(result), _) => result,
+            (None, Ok(())) => Err(abandoned()),
         };
         *self.reply.lock() = Some(answer);
     }

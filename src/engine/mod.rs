@@ -9,6 +9,7 @@ mod forget;
 mod forget_user;
 mod head;
 mod job;
+pub(crate) mod kernels;
 mod load;
 mod read;
 mod recall;
@@ -20,12 +21,17 @@ mod user_index;
 mod user_writer;
 mod why_not;
 
+pub(crate) use crate::index::Filter;
+pub(crate) use crate::storage::{RESERVE_BYTES, Setup};
 pub(crate) use change::{Edit, VectorEdit};
 pub use core::Durability;
 pub(crate) use core::{Core, Settings};
 pub use forget::Forgotten;
+pub(crate) use read::Listing;
 pub use read::{Change, UserStats};
-pub(crate) use read::{Listing, Page};
 pub use recall::EmptyReason;
 pub(crate) use recall::{Ask, Ranking, Scored, Statuses};
 pub use why_not::WhyNot;
+
+#[cfg(test)]
+mod tests;

@@ -120,23 +120,26 @@ impl UserWriter<'_, '_> {
         let mut rows = Vec::new();
         let mut outcomes = Vec::with_capacity(all.len());
         for one in all {
-            outcomes.push(match self.stored_before(&one)? {
-                Some(outcome) => outcome,
-                None => match self.refused(&one.memory)? {
-                    Some(error) => Err(error),
-                    None => {
-                        let id = one.memory.id;
-                        rows.push(RowChange { row: self.insert(one.memory, one.vector)?, before: None });
-                        Ok(id)
-                    }
-                },
-            });
+            if let Some(outcome) = self.settled(&one)? {
+                outcomes.push(outcome);
+                continue;
+            }
+            outcomes.push(Ok(one.memory.id));
+            rows.push(RowChange { row: self.insert(&one.memory, one.vector)?, before: None });
         }
         if !rows.is_empty() {
             let at = self.now();
             self.log(&LogEntry { verb: Verb::Remember, at, rows })?;
         }
         Ok(outcomes)
+    }
+
+    /// The outcome of a memory that need not, or must not, be stored.
+    fn settled(&self, one: &Prepared) -> Result<Option<Result<MemoryId>>> {
+        match self.stored_before(one)? {
+            Some(outcome) => Ok(Some(outcome)),
+            None => Ok(self.refused(&one.memory)?.map(Err)),
+        }
     }
 
     /// The outcome for an id of the caller's that is there already: fine with the same content, else a conflict.
@@ -171,7 +174,7 @@ impl UserWriter<'_, '_> {
     }
 
     /// Gives a memory the next row.
-    pub(crate) fn insert(&mut self, memory: Memory, vector: Option<(u32, Vector)>) -> Result<u32> {
+    pub(crate) fn insert(&mut self, memory: &Memory, vector: Option<(u32, Vector)>) -> Result<u32> {
         let facts = self.facts();
         let row = facts.next_row;
         if row >= ROWS_MAX {
@@ -179,10 +182,10 @@ impl UserWriter<'_, '_> {
         }
         facts.next_row += 1;
         facts.live += 1;
-        facts.linked += u32::from(is_linked(&memory));
-        self.insert_row(row, &memory, vector.as_ref().map(|(space, vector)| (*space, vector)))?;
-        let attributes = Attributes::of(&memory);
-        self.change_index(IndexChange::Insert { facts: facts_of(&memory, row), vector, attributes });
+        facts.linked += u32::from(is_linked(memory));
+        self.insert_row(row, memory, vector.as_ref().map(|(space, vector)| (*space, vector)))?;
+        let attributes = Attributes::of(memory);
+        self.change_index(IndexChange::Insert { facts: facts_of(memory, row), vector, attributes });
         Ok(row)
     }
 

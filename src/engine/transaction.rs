@@ -13,7 +13,7 @@ use crate::engine::user_writer::UserWriter;
 use crate::error::{Error, Result};
 use crate::memory::{Timestamp, UserId};
 use crate::seal::{Nonces, SlotOwner, UserKeys};
-use crate::storage::{ReadView, WriteSet};
+use crate::storage::{self, ReadView, WriteSet};
 
 /// A transaction on one shard.
 pub(crate) struct Transaction<'a> {
@@ -109,13 +109,11 @@ impl<'a> Transaction<'a> {
         id: &UserId,
         work: impl FnOnce(&mut UserWriter<'_, 'a>) -> Result<R>,
     ) -> Result<R> {
-        match self.take_staged(user)? {
-            Some(staged) => self.guarded(user, staged, work),
-            None => {
-                let staged = self.create_user(user, id)?;
-                self.guarded(user, staged, work)
-            }
-        }
+        let staged = match self.take_staged(user)? {
+            Some(staged) => staged,
+            None => self.create_user(user, id)?,
+        };
+        self.guarded(user, staged, work)
     }
 
     /// Hands the staged user to `work`, and undoes what it changed when it fails.
@@ -186,10 +184,14 @@ impl<'a> Transaction<'a> {
 
     /// The value at `key`, as this transaction would leave it.
     pub(crate) fn get(&self, table: Table, key: &[u8]) -> Result<Option<Vec<u8>>> {
-        match self.job.get(table, key).or_else(|| self.writes.get(table, key)) {
-            Some(staged) => Ok(staged.map(<[u8]>::to_vec)),
-            None => self.view.get(table, key),
+        for set in [&self.job, &self.writes] {
+            match set.get(table, key) {
+                storage::Staged::Untouched => {}
+                storage::Staged::Removed => return Ok(None),
+                storage::Staged::Put(value) => return Ok(Some(value.to_vec())),
+            }
         }
+        self.view.get(table, key)
     }
 
     /// The values of a user in `table`, as this transaction would leave them, in order.

@@ -99,12 +99,15 @@ impl UserIndex {
         let limit = bound.ask.limit;
         self.with_request(bound, &contradicted, limit, |request| {
             let open = crate::index::vector::Request { min_score: None, ..*request };
-            let Some(candidate) = self.arena.score_row(row, &open)? else { return Ok(WhyNot::NoSignal) };
+            if !self.arena.is_eligible(row, &open) {
+                return Ok(WhyNot::NoSignal);
+            }
+            let Some(candidate) = self.arena.score_row(row, &open)? else { return Ok(WhyNot::NotStored) };
             let score = candidate.parts.score;
             if let Some(min_score) = bound.ask.min_score.filter(|least| score < *least) {
                 return Ok(WhyNot::BelowThreshold { score, min_score });
             }
-            let Some(rank) = self.arena.rank(row, request)? else { return Ok(WhyNot::NoSignal) };
+            let rank = self.arena.rank(row, request)?.map_or(1, |better| better + 1);
             if rank <= limit {
                 return Ok(WhyNot::Hit { rank, score });
             }

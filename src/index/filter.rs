@@ -234,24 +234,24 @@ fn order(stored: &MetaValue, value: &MetaValue) -> Option<std::cmp::Ordering> {
         (MetaValue::List(a), MetaValue::List(b)) => Some(a.cmp(b)),
         (MetaValue::Integer(a), MetaValue::Integer(b)) => Some(a.cmp(b)),
         (MetaValue::Float(a), MetaValue::Float(b)) => a.partial_cmp(b),
-        (MetaValue::Integer(a), MetaValue::Float(b)) => order_mixed(*a, *b),
-        (MetaValue::Float(a), MetaValue::Integer(b)) => order_mixed(*b, *a).map(std::cmp::Ordering::reverse),
+        (MetaValue::Integer(a), MetaValue::Float(b)) => Some(order_mixed(*a, *b)),
+        (MetaValue::Float(a), MetaValue::Integer(b)) => Some(order_mixed(*b, *a).reverse()),
         _ => None,
     }
 }
 
-fn order_mixed(integer: i64, float: f64) -> Option<std::cmp::Ordering> {
+fn order_mixed(integer: i64, float: f64) -> std::cmp::Ordering {
     // 2^63 and beyond lie outside i64; below that the floor of a float is one exactly.
     const END: f64 = 9_223_372_036_854_775_808.0;
     if float >= END {
-        return Some(std::cmp::Ordering::Less);
+        return std::cmp::Ordering::Less;
     }
     if float < -END {
-        return Some(std::cmp::Ordering::Greater);
+        return std::cmp::Ordering::Greater;
     }
     let whole = libm::floor(float);
     let order = integer.cmp(&(whole as i64));
-    Some(if order.is_eq() && float > whole { std::cmp::Ordering::Less } else { order })
+    if order.is_eq() && float > whole { std::cmp::Ordering::Less } else { order }
 }
 
 #[cfg(test)]
@@ -271,7 +271,7 @@ mod tests {
             ((1 << 53) + 1, (1u64 << 53) as f64, Greater),
         ];
         for (integer, float, expected) in cases {
-            assert_eq!(order_mixed(integer, float), Some(expected), "{integer} {float}");
+            assert_eq!(order_mixed(integer, float), expected, "{integer} {float}");
         }
     }
 }

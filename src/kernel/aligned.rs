@@ -15,39 +15,39 @@ unsafe impl Pod for Line {}
 
 /// A growable buffer of whole 64-byte lines, aligned to 64.
 #[derive(Default, Clone)]
-pub struct AlignedBytes {
+pub(crate) struct AlignedBytes {
     lines: Vec<Line>,
 }
 
 impl AlignedBytes {
     /// `len` zero bytes, rounded up to whole lines.
-    pub fn zeroed(len: usize) -> Self {
+    pub(crate) fn zeroed(len: usize) -> Self {
         Self { lines: vec![Line([0; LINE]); len.div_ceil(LINE)] }
     }
 
     /// An empty buffer with room for `len` bytes.
-    pub fn with_capacity(len: usize) -> Self {
+    pub(crate) fn with_capacity(len: usize) -> Self {
         Self { lines: Vec::with_capacity(len.div_ceil(LINE)) }
     }
 
     /// Appends `len` bytes of `value`; `len` is a multiple of 64.
-    pub fn extend(&mut self, len: usize, value: u8) {
+    pub(crate) fn extend(&mut self, len: usize, value: u8) {
         debug_assert_eq!(len % LINE, 0);
         self.lines.resize(self.lines.len() + len / LINE, Line([value; LINE]));
     }
 
     /// The bytes.
-    pub fn as_slice(&self) -> &[u8] {
+    pub(crate) fn as_slice(&self) -> &[u8] {
         bytemuck::cast_slice(&self.lines)
     }
 
     /// The bytes, to change.
-    pub fn as_mut_slice(&mut self) -> &mut [u8] {
+    pub(crate) fn as_mut_slice(&mut self) -> &mut [u8] {
         bytemuck::cast_slice_mut(&mut self.lines)
     }
 
     /// Bytes held, spare room included.
-    pub fn capacity(&self) -> usize {
+    pub(crate) fn capacity(&self) -> usize {
         self.lines.capacity() * LINE
     }
 }

@@ -4,7 +4,7 @@
 //! every kernel gives the same bits.
 
 /// Rows are bounded in groups of this many; the slices are padded to it.
-pub const BOUND_LANES: usize = 16;
+pub(crate) const BOUND_LANES: usize = 16;
 
 /// Added to upper bounds: covers everything that f32 rounds to zero.
 const TINY_UP: f32 = f32::MIN_POSITIVE;
@@ -16,61 +16,61 @@ const EXPONENT_MAX: f32 = 126.0;
 
 /// Per-row columns, all of one length, which is a multiple of [`BOUND_LANES`].
 #[derive(Clone, Copy)]
-pub struct BoundRows<'a> {
+pub(crate) struct BoundRows<'a> {
     /// Integer sums of the scan.
-    pub sums: &'a [i32],
+    pub(crate) sums: &'a [i32],
     /// Scale of each row.
-    pub scale: &'a [f32],
+    pub(crate) scale: &'a [f32],
     /// Error norm of each row.
-    pub err: &'a [f32],
+    pub(crate) err: &'a [f32],
     /// Weight of each row.
-    pub weight: &'a [f32],
+    pub(crate) weight: &'a [f32],
     /// Decay rate c of each row.
-    pub rate: &'a [f32],
+    pub(crate) rate: &'a [f32],
     /// Days from the row's time to the block's base; negative when the row is newer.
-    pub ago: &'a [f32],
+    pub(crate) ago: &'a [f32],
     /// Additive legs, in the units of the relevance.
-    pub extra: &'a [f32],
+    pub(crate) extra: &'a [f32],
 }
 
 /// What is the same for all rows of a block.
 #[derive(Debug, Clone, Copy)]
-pub struct BoundConsts {
+pub(crate) struct BoundConsts {
     /// Value of one integer step of the query.
-    pub query_scale: f32,
+    pub(crate) query_scale: f32,
     /// Norm of the planed query.
-    pub query_norm: f32,
+    pub(crate) query_norm: f32,
     /// Error of the cosine that doesn't depend on the row.
-    pub err: f32,
+    pub(crate) err: f32,
     /// Relevance per unit of cosine.
-    pub gain: f32,
+    pub(crate) gain: f32,
     /// Relevance at cosine 0, rounded up.
-    pub offset_up: f32,
+    pub(crate) offset_up: f32,
     /// Relevance at cosine 0, rounded down.
-    pub offset_down: f32,
+    pub(crate) offset_down: f32,
     /// Halvings per day at rate 1.
-    pub halvings: f32,
+    pub(crate) halvings: f32,
     /// Days from the block's base to now.
-    pub since: f32,
+    pub(crate) since: f32,
     /// Exponent that is taken off, so that strong decay stays inside f32.
-    pub shift: f32,
+    pub(crate) shift: f32,
     /// The largest retention of any row, slack and shift included.
-    pub ceiling: f32,
+    pub(crate) ceiling: f32,
     /// Retention that never decays.
-    pub floor: f32,
+    pub(crate) floor: f32,
     /// 1 - floor.
-    pub span: f32,
+    pub(crate) span: f32,
     /// Relative slack.
-    pub slack: f32,
+    pub(crate) slack: f32,
     /// Relative slack per unit of exponent.
-    pub slack_per_exponent: f32,
+    pub(crate) slack_per_exponent: f32,
     /// Rows whose upper bound is below this are not marked.
-    pub threshold: f32,
+    pub(crate) threshold: f32,
 }
 
 /// 2^x for x in [-126, 126] with a relative error under 3e-7; outside it is clamped.
 #[inline(always)]
-pub fn exp2_fast(x: f32) -> f32 {
+pub(crate) fn exp2_fast(x: f32) -> f32 {
     const MAGIC: f32 = 12_582_912.0;
     let x = at_least(at_most(x, EXPONENT_MAX), EXPONENT_MIN);
     let shifted = x + MAGIC;

@@ -9,7 +9,7 @@ use super::scalar;
 
 /// The instruction sets that have a kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Kernel {
+pub(crate) enum Kernel {
     /// Portable code.
     Scalar,
     /// x86-64 with AVX2.
@@ -24,10 +24,10 @@ pub enum Kernel {
 
 impl Kernel {
     /// All kernels, slowest first.
-    pub const ALL: [Self; 5] = [Self::Scalar, Self::Neon, Self::Avx2, Self::AvxVnni, Self::Avx512Vnni];
+    pub(crate) const ALL: [Self; 5] = [Self::Scalar, Self::Neon, Self::Avx2, Self::AvxVnni, Self::Avx512Vnni];
 
     /// The name that [`FromStr`] reads.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Scalar => "scalar",
             Self::Avx2 => "avx2",
@@ -38,7 +38,7 @@ impl Kernel {
     }
 
     /// Whether this build holds the kernel.
-    pub fn is_compiled(self) -> bool {
+    pub(crate) fn is_compiled(self) -> bool {
         match self {
             Self::Scalar => true,
             Self::Avx2 | Self::AvxVnni | Self::Avx512Vnni => cfg!(target_arch = "x86_64"),
@@ -47,7 +47,7 @@ impl Kernel {
     }
 
     /// Whether this build holds the kernel and this CPU runs it.
-    pub fn is_available(self) -> bool {
+    pub(crate) fn is_available(self) -> bool {
         match self {
             Self::Scalar => true,
             Self::Neon => self.is_compiled(),
@@ -72,17 +72,17 @@ impl Kernel {
     }
 
     /// The kernels of this build.
-    pub fn compiled() -> impl Iterator<Item = Self> {
+    pub(crate) fn compiled() -> impl Iterator<Item = Self> {
         Self::ALL.into_iter().filter(|kernel| kernel.is_compiled())
     }
 
     /// The kernels that run here.
-    pub fn available() -> impl Iterator<Item = Self> {
+    pub(crate) fn available() -> impl Iterator<Item = Self> {
         Self::ALL.into_iter().filter(|kernel| kernel.is_available())
     }
 
     /// The fastest kernel that runs here.
-    pub fn best() -> Self {
+    pub(crate) fn best() -> Self {
         Self::available().last().unwrap_or(Self::Scalar)
     }
 }
@@ -95,7 +95,7 @@ impl fmt::Display for Kernel {
 
 /// A name that no kernel has.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct UnknownKernel(pub String);
+pub(crate) struct UnknownKernel(pub String);
 
 impl fmt::Display for UnknownKernel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -115,26 +115,26 @@ impl FromStr for Kernel {
 
 /// A kernel that is known to run here. Only [`Dispatch::new`] and [`Dispatch::best`] make one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Dispatch(Kernel);
+pub(crate) struct Dispatch(Kernel);
 
 impl Dispatch {
     /// The given kernel, if it runs here.
-    pub fn new(kernel: Kernel) -> Option<Self> {
+    pub(crate) fn new(kernel: Kernel) -> Option<Self> {
         kernel.is_available().then_some(Self(kernel))
     }
 
     /// The fastest kernel that runs here.
-    pub fn best() -> Self {
+    pub(crate) fn best() -> Self {
         Self(Kernel::best())
     }
 
     /// Which one it is.
-    pub fn kernel(self) -> Kernel {
+    pub(crate) fn kernel(self) -> Kernel {
         self.0
     }
 
     /// Quantises a finite row into `out`, biased by 128 and padded; `out` holds [`padded`](super::padded) bytes.
-    pub fn quantise_row(self, row: &[f32], out: &mut [u8]) -> RowScale {
+    pub(crate) fn quantise_row(self, row: &[f32], out: &mut [u8]) -> RowScale {
         #[cfg(target_arch = "x86_64")]
         if self.has_avx2() {
             // SAFETY: the features of this kernel were detected, and AVX2 is one of them.
@@ -144,7 +144,7 @@ impl Dispatch {
     }
 
     /// Quantises a finite query so that no sum with any row can leave i32.
-    pub fn quantise_query(self, query: &[f32]) -> PlanedQuery {
+    pub(crate) fn quantise_query(self, query: &[f32]) -> PlanedQuery {
         #[cfg(target_arch = "x86_64")]
         if self.has_avx2() {
             // SAFETY: the features of this kernel were detected, and AVX2 is one of them.
@@ -159,7 +159,7 @@ impl Dispatch {
     }
 
     /// The integer sum of the query with each biased row; `rows` holds `out.len()` rows of its stride.
-    pub fn scan_i8(self, query: &PlanedQuery, rows: &[u8], out: &mut [i32]) {
+    pub(crate) fn scan_i8(self, query: &PlanedQuery, rows: &[u8], out: &mut [i32]) {
         assert_eq!(rows.len(), out.len() * query.stride(), "whole rows, one sum each");
         match self.0 {
             #[cfg(target_arch = "x86_64")]
@@ -178,7 +178,7 @@ impl Dispatch {
     }
 
     /// The dot product in f64: eight lanes (i mod 8) summed pairwise, the same bits on every kernel.
-    pub fn dot(self, a: &[f32], b: &[f32]) -> f64 {
+    pub(crate) fn dot(self, a: &[f32], b: &[f32]) -> f64 {
         assert_eq!(a.len(), b.len(), "vectors of one space");
         match self.0 {
             #[cfg(target_arch = "x86_64")]
@@ -194,7 +194,14 @@ impl Dispatch {
     ///
     /// Bounds are in units of 2^shift. They are written only for groups that
     /// may hold a mark.
-    pub fn bounds(self, rows: &BoundRows<'_>, c: &BoundConsts, up: &mut [f32], down: &mut [f32], marks: &mut [u16]) {
+    pub(crate) fn bounds(
+        self,
+        rows: &BoundRows<'_>,
+        c: &BoundConsts,
+        up: &mut [f32],
+        down: &mut [f32],
+        marks: &mut [u16],
+    ) {
         let len = marks.len() * BOUND_LANES;
         assert!(up.len() == len && down.len() == len, "one bound per lane");
         match self.0 {

@@ -12,6 +12,7 @@ mod avx512;
 mod avx_vnni;
 mod bounds;
 mod dispatch;
+#[cfg(test)]
 mod naive;
 #[cfg(target_arch = "aarch64")]
 mod neon;
@@ -20,8 +21,11 @@ mod scalar;
 #[cfg(test)]
 mod tests;
 
-pub use aligned::AlignedBytes;
-pub use bounds::{BOUND_LANES, BoundConsts, BoundRows, exp2_fast};
-pub use dispatch::{Dispatch, Kernel, UnknownKernel};
-pub use naive::float_dot;
-pub use quantise::{PlanedQuery, RowScale, padded};
+pub(crate) use aligned::AlignedBytes;
+#[cfg(test)]
+pub(crate) use bounds::exp2_fast;
+pub(crate) use bounds::{BOUND_LANES, BoundConsts, BoundRows};
+pub(crate) use dispatch::{Dispatch, Kernel};
+#[cfg(test)]
+pub(crate) use naive::float_dot;
+pub(crate) use quantise::{PlanedQuery, RowScale, padded};

@@ -14,19 +14,19 @@ const LANES: usize = 8;
 const NORM_SLACK: f64 = 1.0 + 1e-12;
 
 /// The stored dims of a row of `dims`.
-pub const fn padded(dims: usize) -> usize {
+pub(crate) const fn padded(dims: usize) -> usize {
     dims.next_multiple_of(PAD)
 }
 
 /// What turns a quantised row back into floats, and how far off that is at most.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct RowScale {
+pub(crate) struct RowScale {
     /// Value of one integer step.
-    pub scale: f32,
+    pub(crate) scale: f32,
     /// Upper bound of the norm of (row - scale * integers).
-    pub err_norm: f32,
+    pub(crate) err_norm: f32,
     /// Upper bound of the norm of the row.
-    pub norm: f32,
+    pub(crate) norm: f32,
 }
 
 /// Sums of squares that norms come from: of the values or of their steps, and of the difference.
@@ -108,24 +108,24 @@ pub(super) fn quantise_row(row: &[f32], out: &mut [u8]) -> RowScale {
 
 /// A query as 16-bit integers: q = 256 * hi + lo, and the same values whole.
 #[derive(Clone)]
-pub struct PlanedQuery {
+pub(crate) struct PlanedQuery {
     hi: AlignedBytes,
     lo: AlignedBytes,
     whole: Vec<i16>,
     bias: i32,
     /// Value of one integer step.
-    pub scale: f32,
+    pub(crate) scale: f32,
     /// Upper bound of the norm of (query - scale * integers).
-    pub err_norm: f32,
+    pub(crate) err_norm: f32,
     /// Upper bound of the norm of scale * integers.
-    pub planed_norm: f32,
+    pub(crate) planed_norm: f32,
     /// Upper bound of the norm of the query.
-    pub norm: f32,
+    pub(crate) norm: f32,
 }
 
 impl PlanedQuery {
     /// Bytes of one row that this query can be compared with.
-    pub fn stride(&self) -> usize {
+    pub(crate) fn stride(&self) -> usize {
         self.whole.len()
     }
 

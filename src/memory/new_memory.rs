@@ -195,11 +195,6 @@ impl NewMemory {
         self
     }
 
-    /// What would be embedded.
-    pub(crate) fn text(&self) -> &str {
-        &self.fields.text
-    }
-
     /// Starts a memory that inherits everything but the text from `old`, as a correction does.
     pub(crate) fn inheriting(old: &Memory, text: String) -> Self {
         let fields = Fields {

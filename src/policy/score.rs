@@ -5,11 +5,11 @@ use std::cmp::Ordering;
 use crate::error::{Error, Result};
 
 /// Microseconds in a day.
-pub const DAY_MICROS: f64 = 86_400e6;
+pub(crate) const DAY_MICROS: f64 = 86_400e6;
 /// No weight is below this, so that no memory is unreachable.
-pub const WEIGHT_MIN: f64 = 1.0 / (1u64 << 60) as f64;
+pub(crate) const WEIGHT_MIN: f64 = 1.0 / (1u64 << 60) as f64;
 /// What a contradicted memory keeps of its weight.
-pub const CONFLICT_FACTOR: f64 = 0.5;
+pub(crate) const CONFLICT_FACTOR: f64 = 0.5;
 /// The smallest importance that slows forgetting down.
 const IMPORTANCE_MIN: f64 = 1.0 / 16.0;
 /// The narrowest calibration.
@@ -39,7 +39,7 @@ pub enum Curve {
 
 /// A validated curve with its floor.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Decay {
+pub(crate) struct Decay {
     lambda: f64,
     floor: f64,
     by_importance: bool,
@@ -52,7 +52,7 @@ impl Decay {
     ///
     /// `Invalid`: a rate or half-life that is negative, NaN or infinite, a half-life of 0, a floor
     /// outside [0, 1].
-    pub fn new(curve: Curve, floor: f64) -> Result<Self> {
+    pub(crate) fn new(curve: Curve, floor: f64) -> Result<Self> {
         let lambda = match curve {
             Curve::None => 0.0,
             Curve::Exponential { lambda } | Curve::Ebbinghaus { lambda } => lambda,
@@ -69,22 +69,22 @@ impl Decay {
     }
 
     /// Rate per day at c = 1.
-    pub fn lambda(&self) -> f64 {
+    pub(crate) fn lambda(&self) -> f64 {
         self.lambda
     }
 
     /// What no age takes away.
-    pub fn floor(&self) -> f64 {
+    pub(crate) fn floor(&self) -> f64 {
         self.floor
     }
 
     /// Whether importance slows the decay.
-    pub fn is_by_importance(&self) -> bool {
+    pub(crate) fn is_by_importance(&self) -> bool {
         self.by_importance
     }
 
     /// The factor c of one memory's rate.
-    pub fn rate(&self, importance: f32, pinned: bool) -> f64 {
+    pub(crate) fn rate(&self, importance: f32, pinned: bool) -> f64 {
         match (pinned, self.by_importance) {
             (true, _) => 0.0,
             (false, true) => importance_rate(importance),
@@ -93,7 +93,7 @@ impl Decay {
     }
 
     /// The factor in [floor, 1] that age leaves of a score.
-    pub fn retention(&self, age_days: f64, rate: f64) -> f64 {
+    pub(crate) fn retention(&self, age_days: f64, rate: f64) -> f64 {
         if age_days <= 0.0 || rate == 0.0 || self.lambda == 0.0 {
             return 1.0;
         }
@@ -102,77 +102,77 @@ impl Decay {
 }
 
 /// How many times faster than at importance 1 the Ebbinghaus curve forgets.
-pub fn importance_rate(importance: f32) -> f64 {
+pub(crate) fn importance_rate(importance: f32) -> f64 {
     1.0 / f64::from(importance).max(IMPORTANCE_MIN)
 }
 
 /// Days from `time` to `now`, both in microseconds; 0 when `time` lies ahead.
-pub fn age_days(now: i64, time: i64) -> f64 {
+pub(crate) fn age_days(now: i64, time: i64) -> f64 {
     now.saturating_sub(time).max(0) as f64 / DAY_MICROS
 }
 
 /// The weight of a memory.
-pub fn weight(importance: f32, confidence: f32, contradicted: bool) -> f64 {
+pub(crate) fn weight(importance: f32, confidence: f32, contradicted: bool) -> f64 {
     let conflict = if contradicted { CONFLICT_FACTOR } else { 1.0 };
     (f64::from(importance) * f64::from(confidence) * conflict).max(WEIGHT_MIN)
 }
 
 /// Everything about a query that the score depends on.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct ScoreParams {
+pub(crate) struct ScoreParams {
     /// Decay curve and floor.
-    pub decay: Decay,
+    pub(crate) decay: Decay,
     /// Share of the dense leg.
-    pub dense_share: f64,
+    pub(crate) dense_share: f64,
     /// Cosine that counts 0.
-    pub lo: f64,
+    pub(crate) lo: f64,
     /// Cosine that counts 1.
-    pub hi: f64,
+    pub(crate) hi: f64,
     /// Divisor of the relevance: 1.8 for turns of a text query, else 1.
-    pub z: f64,
+    pub(crate) z: f64,
     /// Whether importance, confidence and conflicts count.
-    pub weighted: bool,
+    pub(crate) weighted: bool,
     /// The query's clock, in microseconds.
-    pub now: i64,
+    pub(crate) now: i64,
 }
 
 /// Everything about a memory that its score depends on.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct ScoreInput {
+pub(crate) struct ScoreInput {
     /// Exact cosine with the query; none while the vector is pending or the dense leg is off.
-    pub cos: Option<f64>,
+    pub(crate) cos: Option<f64>,
     /// Sum of the other legs and of the context.
-    pub additive: f64,
+    pub(crate) additive: f64,
     /// Effective time, in microseconds.
-    pub time: i64,
+    pub(crate) time: i64,
     /// In [0, 1].
-    pub importance: f32,
+    pub(crate) importance: f32,
     /// In [0, 1].
-    pub confidence: f32,
+    pub(crate) confidence: f32,
     /// Whether the query contradicts it.
-    pub contradicted: bool,
+    pub(crate) contradicted: bool,
     /// Whether it never decays.
-    pub pinned: bool,
+    pub(crate) pinned: bool,
 }
 
 /// A score and what it is made of.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct ScoreParts {
+pub(crate) struct ScoreParts {
     /// Cosine with the query; 0 without one.
-    pub dense_cos: f64,
+    pub(crate) dense_cos: f64,
     /// Relevance before it is cut off at 0.
-    pub relevance_raw: f64,
+    pub(crate) relevance_raw: f64,
     /// What age leaves.
-    pub retention: f64,
+    pub(crate) retention: f64,
     /// Importance, confidence and conflict.
-    pub weight: f64,
+    pub(crate) weight: f64,
     /// The product.
-    pub score: f64,
+    pub(crate) score: f64,
 }
 
 impl ScoreParts {
     /// Better first: by score, then by relevance before the cut, then by id.
-    pub fn order(&self, id: &[u8; 16], other: &Self, other_id: &[u8; 16]) -> Ordering {
+    pub(crate) fn order(&self, id: &[u8; 16], other: &Self, other_id: &[u8; 16]) -> Ordering {
         let score = other.score.total_cmp(&self.score);
         score.then(other.relevance_raw.total_cmp(&self.relevance_raw)).then(id.cmp(other_id))
     }
@@ -180,7 +180,7 @@ impl ScoreParts {
 
 /// Scores memories for one query.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Scorer {
+pub(crate) struct Scorer {
     params: ScoreParams,
 }
 
@@ -191,7 +191,7 @@ impl Scorer {
     ///
     /// `Invalid`: a share that is negative or not finite, a calibration narrower than 0.05, a divisor
     /// that is not over 0.
-    pub fn new(params: ScoreParams) -> Result<Self> {
+    pub(crate) fn new(params: ScoreParams) -> Result<Self> {
         let ScoreParams { dense_share, lo, hi, z, .. } = params;
         if !dense_share.is_finite() || dense_share < 0.0 {
             return Err(Error::invalid("dense share: must be finite and not negative"));
@@ -206,12 +206,12 @@ impl Scorer {
     }
 
     /// What it was made with.
-    pub fn params(&self) -> &ScoreParams {
+    pub(crate) fn params(&self) -> &ScoreParams {
         &self.params
     }
 
     /// The score of one memory.
-    pub fn parts(&self, m: &ScoreInput) -> ScoreParts {
+    pub(crate) fn parts(&self, m: &ScoreInput) -> ScoreParts {
         let p = &self.params;
         let dense = m.cos.map_or(0.0, |cos| p.dense_share * ((cos - p.lo) / (p.hi - p.lo)));
         let relevance_raw = (dense + m.additive) / p.z;

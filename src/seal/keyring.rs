@@ -82,12 +82,18 @@ impl Keyring {
     pub(crate) fn take_slot(&self) -> Result<u32> {
         let mut next = self.next_slot.lock();
         let slot = *next;
-        let len = keyring::len_for(slot.saturating_add(1));
-        if self.io("read", |file| file.len())? < len {
-            self.io("extend", |file| file.set_len(len))?;
-        }
+        self.extend_to(keyring::len_for(slot.saturating_add(1)))?;
         *next = slot.checked_add(1).ok_or_else(|| Error::unsupported("KEYRING: no slot left"))?;
         Ok(slot)
+    }
+
+    /// Extends the file with zeros that are written, not left out: overwriting a slot must never need room.
+    fn extend_to(&self, len: u64) -> Result<()> {
+        let zeros = vec![0; PAGE_BYTES as usize];
+        for offset in (self.io("read", |file| file.len())?..len).step_by(zeros.len()) {
+            self.io("extend", |file| file.write_at(offset, &zeros))?;
+        }
+        Ok(())
     }
 
     /// Both copies of a slot.

@@ -17,4 +17,4 @@ pub(crate) use key::Key;
 pub(crate) use keyring::{Keyring, SlotOwner, Standing, UserKeys};
 pub use master::MasterKey;
 pub(crate) use nonces::Nonces;
-pub(crate) use sealer::{Opened, Place, Sealer};
+pub(crate) use sealer::{Place, Sealer};

@@ -58,11 +58,11 @@ impl Directory {
         if found == creation::Found::Nothing && !setup.create {
             return Err(Error::not_found(format!("no store in {}", path.display())));
         }
-        retry_interrupted(|| world.fs().create_dir_all(path)).map_err(|error| file_error("create", path, error))?;
+        creation::create_dir(world, path)?;
         let lock = take_lock(world, path)?;
         let keyring = match creation::look(world, path)? {
             creation::Found::Store => None,
-            _ => Some(creation::create(world, path, setup)?),
+            creation::Found::Nothing => Some(creation::create(world, path, setup)?),
         };
         creation::remove_strays(world, path)?;
         let manifest = read_manifest(world, path)?;
@@ -127,11 +127,12 @@ impl Directory {
 
     /// Sets the room aside again, if it is not; on a disk that is still full the next try will.
     pub(crate) fn restore_reserve(&self) {
-        if self.reserve_bytes > 0 && !reserve::exists(&self.world, &self.path) {
-            if let Err(error) = reserve::create(&self.world, &self.path, self.reserve_bytes) {
-                log::warn!("no room for the reserve: {error}");
-                let _ = reserve::release(&self.world, &self.path);
-            }
+        if self.reserve_bytes > 0
+            && !reserve::exists(&self.world, &self.path)
+            && let Err(error) = reserve::create(&self.world, &self.path, self.reserve_bytes)
+        {
+            log::warn!("no room for the reserve: {error}");
+            let _ = reserve::release(&self.world, &self.path);
         }
     }
 }

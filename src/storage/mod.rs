@@ -12,4 +12,4 @@ pub(crate) use directory::{Directory, Setup};
 pub(crate) use read_view::ReadView;
 pub(crate) use reserve::BYTES as RESERVE_BYTES;
 pub(crate) use shard::{Shard, Sync};
-pub(crate) use write_set::WriteSet;
+pub(crate) use write_set::{Staged, WriteSet};

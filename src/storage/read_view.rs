@@ -1,7 +1,7 @@
 use std::cell::OnceCell;
 use std::ops::ControlFlow;
 
-use redb::{ReadOnlyTable, ReadTransaction, ReadableTable, TableDefinition};
+use redb::{ReadOnlyTable, ReadTransaction, TableDefinition};
 
 use crate::codec::{Table, UserHash};
 use crate::error::Result;

@@ -2,6 +2,16 @@ use std::collections::btree_map::{BTreeMap, Entry};
 
 use crate::codec::Table;
 
+/// What a set says of one key.
+pub(crate) enum Staged<'a> {
+    /// Nothing.
+    Untouched,
+    /// It is to go.
+    Removed,
+    /// Its new value.
+    Put(&'a [u8]),
+}
+
 /// The writes of one transaction, in the order of tables and keys: the last one of a key counts.
 #[derive(Debug, Default)]
 pub(crate) struct WriteSet(BTreeMap<(Table, Vec<u8>), Option<Vec<u8>>>);
@@ -15,9 +25,13 @@ impl WriteSet {
         self.0.insert((table, key.to_vec()), None);
     }
 
-    /// What this set says of a key: nothing, that it is gone, or its value.
-    pub(crate) fn get(&self, table: Table, key: &[u8]) -> Option<Option<&[u8]>> {
-        self.0.get(&(table, key.to_vec())).map(Option::as_deref)
+    /// What this set says of a key.
+    pub(crate) fn get(&self, table: Table, key: &[u8]) -> Staged<'_> {
+        match self.0.get(&(table, key.to_vec())) {
+            None => Staged::Untouched,
+            Some(None) => Staged::Removed,
+            Some(Some(value)) => Staged::Put(value),
+        }
     }
 
     pub(crate) fn is_empty(&self) -> bool {

@@ -19,7 +19,7 @@ const DEAD_ROWS_MIN: usize = 256;
 /// The searchable rows of one user.
 ///
 /// Oldest runs lie first, the open tail last. A slot is a block and a lane in it; merges move slots.
-pub struct Arena {
+pub(crate) struct Arena {
     pub(super) dims: usize,
     pub(super) kernel: Dispatch,
     pub(super) blocks: Vec<Block>,
@@ -41,13 +41,8 @@ fn place(slot: u32) -> (usize, usize) {
 }
 
 impl Arena {
-    /// An empty arena on the fastest kernel.
-    pub fn new(dims: usize) -> Self {
-        Self::with_kernel(dims, Dispatch::best())
-    }
-
     /// An empty arena on a given kernel.
-    pub fn with_kernel(dims: usize, kernel: Dispatch) -> Self {
+    pub(crate) fn with_kernel(dims: usize, kernel: Dispatch) -> Self {
         Self {
             dims,
             kernel,
@@ -67,7 +62,7 @@ impl Arena {
     /// # Errors
     ///
     /// `Invalid`: wrong dims. `Conflict`: the row number or id is there already. Nothing was changed.
-    pub fn insert(&mut self, row: &NewRow<'_>) -> Result<()> {
+    pub(crate) fn insert(&mut self, row: &NewRow<'_>) -> Result<()> {
         self.check(row)?;
         if !self.has_tail {
             self.open_block(row.facts.time, 0)?;
@@ -124,7 +119,7 @@ impl Arena {
     /// # Errors
     ///
     /// `NotFound`: no such row. `Invalid`: another row number or id.
-    pub fn change_facts(&mut self, row: u32, facts: &Facts) -> Result<()> {
+    pub(crate) fn change_facts(&mut self, row: u32, facts: &Facts) -> Result<()> {
         let (block, lane) = self.find(row)?;
         if facts.row != row || facts.id != self.blocks[block].facts[lane].id {
             return Err(Error::invalid("a change keeps the row number and the id"));
@@ -138,7 +133,7 @@ impl Arena {
     /// # Errors
     ///
     /// `NotFound`: no such row. `Invalid`: wrong dims.
-    pub fn set_vector(&mut self, row: u32, vector: &VectorSource<'_>) -> Result<()> {
+    pub(crate) fn set_vector(&mut self, row: u32, vector: &VectorSource<'_>) -> Result<()> {
         self.check_vector(vector)?;
         let (block, lane) = self.find(row)?;
         self.blocks[block].set_vector(lane, vector);
@@ -150,7 +145,7 @@ impl Arena {
     /// # Errors
     ///
     /// `NotFound`: no such row.
-    pub fn remove(&mut self, row: u32) -> Result<()> {
+    pub(crate) fn remove(&mut self, row: u32) -> Result<()> {
         let (block, lane) = self.find(row)?;
         let id = self.blocks[block].facts[lane].id;
         self.by_row.remove(hash_row(row), slot(block, lane));
@@ -165,64 +160,40 @@ impl Arena {
     }
 
     /// Number of rows.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.live
     }
 
     /// Whether there is no row.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.live == 0
     }
 
     /// Dims of the space.
-    pub fn dims(&self) -> usize {
+    pub(crate) fn dims(&self) -> usize {
         self.dims
     }
 
     /// Memory held by quantised rows, facts and tables; full vectors count for themselves.
-    pub fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         let blocks: usize = self.blocks.iter().map(Block::memory).sum();
         let spare = (self.blocks.capacity() - self.blocks.len()) * size_of::<Block>();
         size_of::<Self>() + blocks + spare + self.by_row.memory() + self.by_id.memory()
     }
 
     /// The facts of a row.
-    pub fn facts(&self, row: u32) -> Option<&Facts> {
+    pub(crate) fn facts(&self, row: u32) -> Option<&Facts> {
         self.place_of(row).map(|(block, lane)| &self.blocks[block].facts[lane])
     }
 
     /// The facts of an id.
-    pub fn facts_by_id(&self, id: &[u8; 16]) -> Option<&Facts> {
+    pub(crate) fn facts_by_id(&self, id: &[u8; 16]) -> Option<&Facts> {
         self.slot_of_id(id).map(|slot| self.facts_at(slot))
     }
 
     /// The facts of all rows, in no promised order.
-    pub fn iter(&self) -> impl Iterator<Item = &Facts> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Facts> {
         self.blocks.iter().flat_map(|block| block.live().iter().map(|lane| &block.facts[lane]))
-    }
-
-    /// The quantised form of a row, as it is stored.
-    pub fn quantised(&self, row: u32) -> Option<NewRow<'_>> {
-        self.place_of(row).map(|(block, lane)| self.blocks[block].row(lane))
-    }
-
-    /// Room for what the other legs add; valid until the next insertion, removal or rebuild.
-    pub fn legs(&self) -> Legs {
-        Legs::new(self.generation, self.blocks.len())
-    }
-
-    /// Calls `each` with the cosine from quantised rows, the same on every CPU, for all rows with a vector
-    /// that pass the gate.
-    pub fn scan_quantised(&self, query: &PlanedQuery, gate: Gate, mut each: impl FnMut(&Facts, f64)) {
-        let mut sums = [0; BLOCK_ROWS];
-        for block in &self.blocks {
-            let sums = &mut sums[..block.len()];
-            self.kernel.scan_i8(query, block.rows(), sums);
-            for lane in block.gated(gate).and(&block.with_vector()).iter() {
-                let step = f64::from(block.columns.scale[lane]) * f64::from(query.scale);
-                each(&block.facts[lane], f64::from(sums[lane]) * step);
-            }
-        }
     }
 
     pub(super) fn blocks(&self) -> &[Block] {
@@ -257,5 +228,33 @@ impl Arena {
 
     fn slot_of_id(&self, id: &[u8; 16]) -> Option<u32> {
         self.by_id.find(hash_id(id), |slot| self.facts_at(slot).id == *id)
+    }
+}
+
+/// What the legs of words and context need of the quantised rows.
+#[cfg_attr(not(test), expect(dead_code, reason = "the first caller is the recall by words"))]
+impl Arena {
+    /// The quantised form of a row, as it is stored.
+    pub(crate) fn quantised(&self, row: u32) -> Option<NewRow<'_>> {
+        self.place_of(row).map(|(block, lane)| self.blocks[block].row(lane))
+    }
+
+    /// Room for what the other legs add; valid until the next insertion, removal or rebuild.
+    pub(crate) fn legs(&self) -> Legs {
+        Legs::new(self.generation, self.blocks.len())
+    }
+
+    /// Calls `each` with the cosine from quantised rows, the same on every CPU, for all rows with a vector
+    /// that pass the gate.
+    pub(crate) fn scan_quantised(&self, query: &PlanedQuery, gate: Gate, mut each: impl FnMut(&Facts, f64)) {
+        let mut sums = [0; BLOCK_ROWS];
+        for block in &self.blocks {
+            let sums = &mut sums[..block.len()];
+            self.kernel.scan_i8(query, block.rows(), sums);
+            for lane in block.gated(gate).and(&block.with_vector()).iter() {
+                let step = f64::from(block.columns.scale[lane]) * f64::from(query.scale);
+                each(&block.facts[lane], f64::from(sums[lane]) * step);
+            }
+        }
     }
 }

@@ -1,48 +1,48 @@
 //! What the index knows of a memory besides its vector.
 
 /// The status byte of an active memory.
-pub const STATUS_ACTIVE: u8 = 0;
+pub(crate) const STATUS_ACTIVE: u8 = 0;
 /// Levels of sensitivity; higher bytes count as the highest.
 pub(super) const LEVELS: usize = 4;
 
 /// The facts of one row. No policy results: weights and bounds are derived from them.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Facts {
+pub(crate) struct Facts {
     /// Id of the memory.
-    pub id: [u8; 16],
+    pub(crate) id: [u8; 16],
     /// Row number, unique within the user.
-    pub row: u32,
+    pub(crate) row: u32,
     /// Version of the record.
-    pub version: u32,
+    pub(crate) version: u32,
     /// The effective time that age counts from, in microseconds.
-    pub time: i64,
+    pub(crate) time: i64,
     /// In microseconds.
-    pub created_at: i64,
+    pub(crate) created_at: i64,
     /// Event time or begin of validity, in microseconds.
-    pub valid_from: i64,
+    pub(crate) valid_from: i64,
     /// End of validity, in microseconds.
-    pub valid_to: i64,
+    pub(crate) valid_to: i64,
     /// In [0, 1].
-    pub importance: f32,
+    pub(crate) importance: f32,
     /// In [0, 1].
-    pub confidence: f32,
+    pub(crate) confidence: f32,
     /// Code of the kind.
-    pub kind: u8,
+    pub(crate) kind: u8,
     /// Code of the status; [`STATUS_ACTIVE`] is active.
-    pub status: u8,
+    pub(crate) status: u8,
     /// Level, 0 the most public.
-    pub sensitivity: u8,
+    pub(crate) sensitivity: u8,
     /// Code of the visibility.
-    pub visibility: u8,
+    pub(crate) visibility: u8,
     /// Whether it never decays.
-    pub pinned: bool,
+    pub(crate) pinned: bool,
     /// Whether its vector is known; the arena keeps this itself.
-    pub has_vector: bool,
+    pub(crate) has_vector: bool,
 }
 
 /// Where the quantised form of a new row comes from.
 #[derive(Debug, Clone, Copy)]
-pub enum VectorSource<'a> {
+pub(crate) enum VectorSource<'a> {
     /// The vector is pending.
     None,
     /// A unit vector, to be quantised.
@@ -53,9 +53,9 @@ pub enum VectorSource<'a> {
 
 /// A row to insert.
 #[derive(Debug, Clone, Copy)]
-pub struct NewRow<'a> {
+pub(crate) struct NewRow<'a> {
     /// Its facts.
-    pub facts: Facts,
+    pub(crate) facts: Facts,
     /// Its vector.
-    pub vector: VectorSource<'a>,
+    pub(crate) vector: VectorSource<'a>,
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use crate::error::{Error, Result};
 
 /// Where full vectors are read from.
-pub trait FullRows: Sync {
+pub(crate) trait FullRows: Sync {
     /// The vector of a row, in place or copied into `buffer`.
     ///
     /// # Errors
@@ -22,14 +22,14 @@ struct Chunk {
 }
 
 /// Full vectors in memory, in chunks of sixteen rows.
-pub struct RamRows {
+pub(crate) struct RamRows {
     dims: usize,
     chunks: HashMap<u32, Chunk>,
 }
 
 impl RamRows {
     /// None yet.
-    pub fn new(dims: usize) -> Self {
+    pub(crate) fn new(dims: usize) -> Self {
         Self { dims, chunks: HashMap::new() }
     }
 
@@ -38,7 +38,7 @@ impl RamRows {
     /// # Errors
     ///
     /// `Invalid`: the wrong number of dims.
-    pub fn insert(&mut self, row: u32, vector: &[f32]) -> Result<()> {
+    pub(crate) fn insert(&mut self, row: u32, vector: &[f32]) -> Result<()> {
         if vector.len() != self.dims {
             return Err(Error::invalid(format!("vector: {} dims, the space has {}", vector.len(), self.dims)));
         }
@@ -52,7 +52,7 @@ impl RamRows {
     }
 
     /// Wipes the vector of a row.
-    pub fn remove(&mut self, row: u32) {
+    pub(crate) fn remove(&mut self, row: u32) {
         let Some(chunk) = self.chunks.get_mut(&(row / CHUNK_ROWS)) else { return };
         let lane = row % CHUNK_ROWS;
         chunk.present &= !(1 << lane);
@@ -63,14 +63,14 @@ impl RamRows {
     }
 
     /// The vector of a row.
-    pub fn get(&self, row: u32) -> Option<&[f32]> {
+    pub(crate) fn get(&self, row: u32) -> Option<&[f32]> {
         let chunk = self.chunks.get(&(row / CHUNK_ROWS))?;
         let lane = row % CHUNK_ROWS;
         (chunk.present >> lane & 1 == 1).then(|| &chunk.values[lane as usize * self.dims..][..self.dims])
     }
 
     /// Memory held.
-    pub fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         let chunk = self.dims * CHUNK_ROWS as usize * size_of::<f32>();
         self.chunks.len() * chunk + self.chunks.capacity() * (size_of::<Chunk>() + size_of::<u32>() + 1)
     }

@@ -4,11 +4,12 @@ use super::arena::Arena;
 use super::bits::{BLOCK_ROWS, Bits};
 
 /// Sums of the additive legs, in the order of the arena that made them.
-pub struct Legs {
+pub(crate) struct Legs {
     generation: u64,
     blocks: Vec<Option<Box<[f64; BLOCK_ROWS]>>>,
 }
 
+#[cfg_attr(not(test), expect(dead_code, reason = "filled by the legs of words and context"))]
 impl Legs {
     pub(super) fn new(generation: u64, blocks: usize) -> Self {
         Self { generation, blocks: vec![None; blocks] }
@@ -19,17 +20,12 @@ impl Legs {
     }
 
     /// Adds to a row; says whether the arena knows it. Values are finite.
-    pub fn add(&mut self, arena: &Arena, row: u32, value: f64) -> bool {
+    pub(crate) fn add(&mut self, arena: &Arena, row: u32, value: f64) -> bool {
         debug_assert!(value.is_finite(), "a leg adds finite values");
         let Some((block, lane)) = arena.place_of(row) else { return false };
         let values = self.blocks[block].get_or_insert_with(|| Box::new([0.0; BLOCK_ROWS]));
         values[lane] += value;
         true
-    }
-
-    /// What was added to a row.
-    pub fn get(&self, arena: &Arena, row: u32) -> f64 {
-        arena.place_of(row).map_or(0.0, |(block, lane)| self.at(block, lane))
     }
 
     pub(super) fn at(&self, block: usize, lane: usize) -> f64 {

@@ -6,8 +6,6 @@
 mod arena;
 mod bits;
 mod block;
-#[cfg(test)]
-mod brute;
 mod facts;
 mod full;
 mod hull;
@@ -23,8 +21,7 @@ mod top;
 #[cfg(test)]
 mod tests;
 
-pub use arena::Arena;
-pub use facts::{Facts, NewRow, STATUS_ACTIVE, VectorSource};
-pub use full::{FullRows, RamRows};
-pub use legs::Legs;
-pub use request::{Candidate, Gate, Outcome, Request};
+pub(crate) use arena::Arena;
+pub(crate) use facts::{Facts, NewRow, VectorSource};
+pub(crate) use full::RamRows;
+pub(crate) use request::{Candidate, Gate, Request};

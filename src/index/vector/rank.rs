@@ -11,7 +11,7 @@ impl Arena {
     /// # Errors
     ///
     /// As [`Arena::search`].
-    pub fn score_row(&self, row: u32, request: &Request<'_>) -> Result<Option<Candidate>> {
+    pub(crate) fn score_row(&self, row: u32, request: &Request<'_>) -> Result<Option<Candidate>> {
         self.check_request(request)?;
         let Some(place) = self.place_of(row) else { return Ok(None) };
         let contradicted: Vec<_> = request.contradicted.iter().filter_map(|&row| self.place_of(row)).collect();
@@ -19,7 +19,7 @@ impl Arena {
     }
 
     /// Whether some leg says something about a row that passes the gate.
-    pub fn is_eligible(&self, row: u32, request: &Request<'_>) -> bool {
+    pub(crate) fn is_eligible(&self, row: u32, request: &Request<'_>) -> bool {
         self.place_of(row).is_some_and(|(block, lane)| eligible(&self.blocks()[block], block, request).has(lane))
     }
 
@@ -28,23 +28,11 @@ impl Arena {
     /// # Errors
     ///
     /// As [`Arena::search`].
-    pub fn rank(&self, row: u32, request: &Request<'_>) -> Result<Option<usize>> {
+    pub(crate) fn rank(&self, row: u32, request: &Request<'_>) -> Result<Option<usize>> {
         let Some(own) = self.score_row(row, request)? else { return Ok(None) };
         let least = request.min_score.map_or(own.parts.score, |min| min.max(own.parts.score));
         let all = Request { k: usize::MAX, min_score: Some(least), ..*request };
         let better = self.search(&all)?.hits;
         Ok(Some(better.iter().take_while(|hit| hit.order(&own).is_lt()).count()))
-    }
-
-    /// How many rows pass the gate, and how many of those the filter.
-    pub fn count(&self, request: &Request<'_>) -> (usize, usize) {
-        let mut counts = (0, 0);
-        for block in self.blocks() {
-            for lane in block.gated(request.gate).iter() {
-                counts.0 += 1;
-                counts.1 += usize::from(request.filter.is_none_or(|filter| filter(&block.facts[lane])));
-            }
-        }
-        counts
     }
 }

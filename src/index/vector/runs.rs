@@ -24,7 +24,7 @@ impl Arena {
     /// # Errors
     ///
     /// As [`Arena::insert`], for the first row that breaks a rule.
-    pub fn from_rows(dims: usize, kernel: Dispatch, rows: &[NewRow<'_>]) -> Result<Self> {
+    pub(crate) fn from_rows(dims: usize, kernel: Dispatch, rows: &[NewRow<'_>]) -> Result<Self> {
         let mut arena = Self::with_kernel(dims, kernel);
         let mut order: Vec<&NewRow<'_>> = rows.iter().collect();
         order.sort_by_key(|row| row.facts.time);
@@ -87,19 +87,21 @@ impl Arena {
         self.pack(&old, &places);
         let lanes = self.blocks[first..].iter().enumerate().flat_map(|(i, b)| (0..b.len()).map(move |lane| (i, lane)));
         for ((by_row, by_id), (block, lane)) in cells.into_iter().zip(lanes) {
-            self.by_row.set(by_row, slot(first + block, lane));
-            self.by_id.set(by_id, slot(first + block, lane));
+            by_row.into_iter().for_each(|cell| self.by_row.set(cell, slot(first + block, lane)));
+            by_id.into_iter().for_each(|cell| self.by_id.set(cell, slot(first + block, lane)));
         }
         if !places.is_empty() {
             self.push_run(first, places.len());
         }
     }
 
-    fn cells_of(&self, old: &[Block], first: usize, block: usize, lane: usize) -> (usize, usize) {
+    /// Where the tables hold a live row: always somewhere.
+    fn cells_of(&self, old: &[Block], first: usize, block: usize, lane: usize) -> (Option<usize>, Option<usize>) {
         let (facts, slot) = (&old[block].facts[lane], slot(first + block, lane));
         let by_row = self.by_row.position(hash_row(facts.row), |s| s == slot);
         let by_id = self.by_id.position(hash_id(&facts.id), |s| s == slot);
-        (by_row.expect("live rows are in the table"), by_id.expect("live ids are in the table"))
+        debug_assert!(by_row.is_some() && by_id.is_some(), "live rows are in the tables");
+        (by_row, by_id)
     }
 
     fn pack(&mut self, old: &[Block], places: &[(usize, usize)]) {
@@ -121,7 +123,7 @@ impl Arena {
     /// # Errors
     ///
     /// None in practice; those of [`Arena::from_rows`].
-    pub fn rebuild(&mut self) -> Result<()> {
+    pub(crate) fn rebuild(&mut self) -> Result<()> {
         let old = std::mem::take(&mut self.blocks);
         let rows: Vec<NewRow<'_>> =
             old.iter().flat_map(|block| block.live().iter().map(|lane| block.row(lane))).collect();

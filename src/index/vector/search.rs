@@ -50,7 +50,7 @@ impl Arena {
     ///
     /// `Invalid`: a query of the wrong dims or with a value that is not finite, or legs of another state
     /// of this arena. Those of [`FullRows::row`](super::FullRows::row).
-    pub fn search(&self, request: &Request<'_>) -> Result<Outcome> {
+    pub(crate) fn search(&self, request: &Request<'_>) -> Result<Outcome> {
         self.check_request(request)?;
         if request.k == 0 || self.is_empty() {
             return Ok(Outcome { total_rows: self.len(), ..Outcome::default() });

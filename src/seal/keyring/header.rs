@@ -26,7 +26,6 @@ impl Keyring {
         let path = store.join(NAME);
         let failed = |error| file_error("create", &path, error);
         let file = retry_interrupted(|| world.fs().open(&path, OpenMode::CreateNewPrivate)).map_err(failed)?;
-        retry_interrupted(|| file.set_len(keyring::len_for(0))).map_err(failed)?;
         let keyring = Self {
             path: path.clone(),
             file,
@@ -36,6 +35,7 @@ impl Keyring {
             secret,
             next_slot: Mutex::new(0),
         };
+        keyring.extend_to(keyring::len_for(0))?;
         keyring.write_header()?;
         retry_interrupted(|| world.fs().sync_dir(store)).map_err(|error| file_error("sync", store, error))?;
         Ok(keyring)

@@ -16,10 +16,7 @@ pub(crate) enum Standing {
         repair: Option<Copy>,
     },
     /// The keys are gone, but the rows are not yet: the forgetting has to be finished.
-    Unfinished {
-        /// When it was begun.
-        erased_at: i64,
-    },
+    Unfinished,
     /// The user was forgotten.
     Erased,
 }
@@ -40,7 +37,7 @@ pub(crate) fn resolve(user: UserHash, row: &SlotRef, copies: SlotCopies) -> Resu
             Err(Error::corrupt(format!("KEYRING: older than the forgetting of {user}")))
         }
         (true, _) => Ok(Standing::Erased),
-        (false, Some((_, slot))) => Ok(Standing::Unfinished { erased_at: slot.erased_at }),
+        (false, Some(_)) => Ok(Standing::Unfinished),
         (false, None) => live(user, row, written),
     }
 }

@@ -71,10 +71,23 @@ pub(crate) fn create(world: &World, path: &Path, setup: &Setup) -> Result<Keyrin
     let manifest = Manifest { store_id, shards, suite: suite.code(), spaces: Vec::new() };
     sync_dir(world, path)?;
     write_new_durable(world.fs(), &path.join(MANIFEST), &manifest.encode())?;
-    if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
-        sync_dir(world, parent)?;
-    }
     Ok(keyring)
+}
+
+/// Makes a directory and its missing parents, each durable in the one above it.
+pub(crate) fn create_dir(world: &World, path: &Path) -> Result<()> {
+    let failed = |error| file_error("create", path, error);
+    let named = |dir: &&Path| !dir.as_os_str().is_empty();
+    let mut missing = Vec::new();
+    for dir in path.ancestors().filter(named) {
+        if retry_interrupted(|| world.fs().exists(dir)).map_err(failed)? {
+            break;
+        }
+        missing.push(dir);
+    }
+    retry_interrupted(|| world.fs().create_dir_all(path)).map_err(failed)?;
+    let above = |dir: &Path| dir.parent().filter(named).unwrap_or(Path::new(".")).to_owned();
+    missing.into_iter().try_for_each(|dir| sync_dir(world, &above(dir)))
 }
 
 /// Removes what an earlier, unfinished creation left: our own names and no other.

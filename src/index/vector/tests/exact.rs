@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use super::super::Facts;
+use super::super::legs::Legs;
 use super::super::request::{Candidate, Gate, Outcome, Request};
-use super::super::{Facts, Legs};
 use super::store::{DAY, NOW, Shape, Store};
 use crate::kernel::{Dispatch, Kernel};
 use crate::policy::score::{Curve, Decay, ScoreParams, Scorer};

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::super::brute::{Brute, BruteRow};
-use super::super::{Arena, Facts, Legs, NewRow, RamRows, VectorSource};
+use super::super::legs::Legs;
+use super::super::{Arena, Facts, NewRow, RamRows, VectorSource};
+use super::brute::{Brute, BruteRow};
 use crate::kernel::Dispatch;
 
 pub(super) const DAY: i64 = 86_400_000_000;

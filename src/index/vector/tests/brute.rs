@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::facts::{Facts, LEVELS, STATUS_ACTIVE};
-use super::request::{Candidate, Request};
+use super::super::facts::{Facts, LEVELS, STATUS_ACTIVE};
+use super::super::request::{Candidate, Request};
 use crate::kernel::{Dispatch, Kernel};
 use crate::policy::score::ScoreInput;
 

@@ -1,0 +1,133 @@
+//! What is forgotten can't be recovered by anyone; what is not, can (the control).
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use super::attacker::recover;
+use crate::engine::{Core, Durability, Settings};
+use crate::kernel::Dispatch;
+use crate::memory::{MemoryId, NewMemory, Sensitivity, UserId};
+use crate::seal::MasterKey;
+use crate::storage::Setup;
+use crate::world::testing::{CrashChoice, RecordingFs, TestWorld};
+
+const PATH: &str = "store";
+
+fn master() -> MasterKey {
+    MasterKey::callback(|| Ok([7; 32]))
+}
+
+fn open(fs: &RecordingFs, seed: u64) -> Core {
+    let setup = Setup { master: master(), shards: Some(1), create: true, reserve_bytes: 0 };
+    let settings =
+        Settings { durability: Durability::Durable, cache_bytes: 1 << 20, kernel: Dispatch::best(), embedder: None };
+    Core::open(TestWorld::with_fs(seed, fs.clone()).world(), Path::new(PATH), &setup, settings).unwrap()
+}
+
+fn user(name: &str) -> UserId {
+    UserId::new(name).unwrap()
+}
+
+fn id(number: u32) -> MemoryId {
+    MemoryId::from_u128(u128::from(number))
+}
+
+fn text(name: &str, number: u32) -> String {
+    format!("marker of {name} {number}")
+}
+
+fn remember(core: &Core, name: &str, numbers: std::ops::Range<u32>) {
+    let news = numbers.map(|n| NewMemory::note(text(name, n)).id(id(n)).vector(vec![1.0; 8])).collect();
+    assert!(core.remember_all(&user(name), news).unwrap().iter().all(Result::is_ok));
+}
+
+fn attack(fs: &RecordingFs, core: &Core) -> BTreeSet<String> {
+    recover(fs, Path::new(PATH), core.directory.store_id(), &master())
+}
+
+fn level() -> Sensitivity {
+    Sensitivity::Secret
+}
+
+#[test]
+fn a_forgotten_memory_is_beyond_recovery_and_the_others_are_not() {
+    let fs = RecordingFs::new();
+    let core = open(&fs, 1);
+    remember(&core, "ada", 0..300);
+    remember(&core, "bob", 0..3);
+    let edit: crate::engine::Edit = Box::new(|memory| {
+        memory.text = "marker changed".into();
+        Ok(())
+    });
+    core.update(&user("ada"), id(7), level(), None, (edit, crate::engine::VectorEdit::Keep)).unwrap();
+    let before = attack(&fs, &core);
+    assert_eq!(before.len(), 300 + 3 + 1, "control: everything is recovered while it lives, the old image too");
+    core.forget(&user("ada"), id(7), level()).unwrap();
+    core.forget(&user("ada"), id(299), level()).unwrap();
+    let after = attack(&fs, &core);
+    let gone: BTreeSet<String> = before.difference(&after).cloned().collect();
+    let expected = ["marker changed".to_owned(), text("ada", 7), text("ada", 299)];
+    assert_eq!(gone, expected.into_iter().collect());
+}
+
+#[test]
+fn a_forgotten_user_is_beyond_recovery() {
+    let fs = RecordingFs::new();
+    let core = open(&fs, 2);
+    remember(&core, "ada", 0..20);
+    remember(&core, "bob", 0..3);
+    assert_eq!(attack(&fs, &core).len(), 23);
+    core.forget_user(&user("ada")).unwrap();
+    assert_eq!(attack(&fs, &core), (0..3).map(|n| text("bob", n)).collect());
+    remember(&core, "ada", 50..52);
+    let found = attack(&fs, &core);
+    assert_eq!(found.len(), 5, "{found:?}");
+    assert!(!found.contains(&text("ada", 0)));
+}
+
+#[test]
+fn a_power_cut_while_forgetting_leaves_it_whole_or_gone_for_good() {
+    let fs = RecordingFs::new();
+    let core = open(&fs, 3);
+    remember(&core, "ada", 0..4);
+    let steps: [(&str, &dyn Fn()); 2] = [
+        ("forget", &|| _ = core.forget(&user("ada"), id(2), level()).unwrap()),
+        ("forget_user", &|| _ = core.forget_user(&user("ada")).unwrap()),
+    ];
+    let mut images = 0;
+    for (name, act) in steps {
+        let before = fs.op_count();
+        act();
+        for op in before..=fs.op_count() {
+            for choice in CrashChoice::mix(op as u64, 6) {
+                images += 1;
+                let image = fs.crash_image(op, choice);
+                let core = open(&image, 4);
+                let lives = core.get(&user("ada"), id(2), level()).is_ok();
+                let found = attack(&image, &core).contains(&text("ada", 2));
+                assert_eq!(lives, found, "{name}: op {op} {choice:?}");
+                assert!(!lives || (name == "forget" && op < fs.op_count()), "{name}: op {op} {choice:?}");
+            }
+        }
+    }
+    println!("{images} images");
+}
+
+#[test]
+fn what_was_made_of_a_forgotten_memory_alone_goes_with_it() {
+    let fs = RecordingFs::new();
+    let core = open(&fs, 5);
+    remember(&core, "ada", 0..3);
+    let derived = |number: u32, of: &[u32]| {
+        let new = NewMemory::fact(text("derived", number)).id(id(number)).vector(vec![1.0; 8]);
+        of.iter().fold(new, |new, n| new.derived_from(id(*n)))
+    };
+    let news = vec![derived(10, &[0]), derived(11, &[10]), derived(12, &[0, 1]), derived(13, &[2])];
+    assert!(core.remember_all(&user("ada"), news).unwrap().iter().all(Result::is_ok));
+    let forgotten = core.forget(&user("ada"), id(0), level()).unwrap();
+    assert_eq!((forgotten.memories, forgotten.references), (3, 1));
+    let left = attack(&fs, &core);
+    let expected = [text("ada", 1), text("ada", 2), text("derived", 12), text("derived", 13)];
+    assert_eq!(left, expected.into_iter().collect());
+    assert_eq!(core.get(&user("ada"), id(12), level()).unwrap().derived_from(), [id(1)]);
+}

@@ -1,0 +1,4 @@
+//! The engine against those who know its insides.
+
+mod attacker;
+mod erasure;

@@ -1,0 +1,152 @@
+//! The n-th call to the disk fails, for every n: a typed error, a known outcome, and a store that opens again.
+
+mod support;
+
+use mnemic::memory::StatusKind;
+use mnemic::world::testing::{FaultKind, RecordingFs, Repeat, SplitMix64};
+use mnemic::{ErrorKind, Result, Store, Update};
+use support::{Seen, State, builder, id, note, state_of, vector, world_over};
+
+type Step = (fn(&Store, Vec<f32>) -> Result<()>, fn(&mut State));
+
+fn seen(text: &str, version: u32) -> Seen {
+    Seen { text: text.into(), status: StatusKind::Active, version }
+}
+
+fn steps() -> Vec<Step> {
+    vec![
+        (
+            |store, v| store.user("ada")?.remember(note(1, "one", v)).map(drop),
+            |s| _ = s.entry("ada".into()).or_default().insert(id(1), seen("one", 1)),
+        ),
+        (
+            |store, v| store.user("ada")?.remember(note(2, "two", v)).map(drop),
+            |s| _ = s.get_mut("ada").unwrap().insert(id(2), seen("two", 1)),
+        ),
+        (
+            |store, v| store.user("ada")?.update(id(1), Update::new().text("uno").vector(v)).map(drop),
+            |s| _ = s.get_mut("ada").unwrap().insert(id(1), seen("uno", 2)),
+        ),
+        (|store, _| store.user("ada")?.forget(id(2)).map(drop), |s| _ = s.get_mut("ada").unwrap().remove(&id(2))),
+        (
+            |store, v| store.user("bob")?.remember(note(3, "bob", v)).map(drop),
+            |s| _ = s.entry("bob".into()).or_default().insert(id(3), seen("bob", 1)),
+        ),
+        (|store, _| store.forget_user("ada").map(drop), |s| _ = s.remove("ada")),
+    ]
+}
+
+/// Runs the steps until one fails; how many were acknowledged, and the error.
+fn run(store: &Store) -> (usize, Option<mnemic::Error>) {
+    let mut random = SplitMix64::new(1);
+    for (i, (act, _)) in steps().iter().enumerate() {
+        if let Err(error) = act(store, vector(&mut random)) {
+            return (i, Some(error));
+        }
+    }
+    (steps().len(), None)
+}
+
+fn states() -> Vec<State> {
+    let mut states = vec![State::new()];
+    for (_, model) in steps() {
+        let mut next = states.last().unwrap().clone();
+        model(&mut next);
+        states.push(next);
+    }
+    states
+}
+
+fn fail_once_at(n: u64, kind: FaultKind, repeat: Repeat) -> bool {
+    let fs = RecordingFs::new();
+    drop(builder(&world_over(&fs, 1)).open().unwrap());
+    fs.fail_at(n, kind, repeat);
+    let what = format!("{kind:?} at {n}, {repeat:?}");
+    let world = world_over(&fs, 2);
+    let (done, error) = match builder(&world).open() {
+        Ok(store) => run(&store),
+        Err(error) => (0, Some(error)),
+    };
+    let met = fs.faults_met() > 0;
+    fs.clear_faults();
+    assert!(error.is_none() || met, "{what}: an error without a fault: {error:?}");
+    if let Some(error) = &error {
+        let kinds = [ErrorKind::Io, ErrorKind::Corrupt];
+        assert!(kinds.contains(&error.kind()), "{what}: {error:?}");
+    }
+    let store = builder(&world_over(&fs, 3)).open().unwrap_or_else(|error| panic!("{what}: does not open: {error:?}"));
+    let (found, states) = (state_of(&store).unwrap_or_else(|error| panic!("{what}: {error:?}")), states());
+    let most = if error.is_some() { (done + 1).min(steps().len()) } else { done };
+    assert!((done..=most).any(|k| states[k] == found), "{what}: after {done} steps and {error:?}: {found:#?}");
+    if error.as_ref().is_some_and(|error| error.message().contains("not committed")) {
+        assert_eq!(found, states[done], "{what}: said not committed, and is");
+    }
+    met
+}
+
+#[test]
+fn every_failing_call_gives_a_true_answer_and_a_store_that_opens() {
+    let mut runs = 0;
+    for kind in FaultKind::ALL {
+        for repeat in [Repeat::Once, Repeat::Forever] {
+            for n in 0.. {
+                runs += 1;
+                if !fail_once_at(n, kind, repeat) {
+                    break;
+                }
+            }
+        }
+    }
+    println!("{runs} runs");
+    assert!(runs > 500);
+}
+
+#[test]
+fn creation_that_fails_at_any_call_can_be_begun_again() {
+    for kind in FaultKind::ALL {
+        for n in 0.. {
+            let fs = RecordingFs::new();
+            fs.fail_at(n, kind, Repeat::Forever);
+            let outcome = builder(&world_over(&fs, 1)).open().map(drop);
+            let met = fs.faults_met() > 0;
+            fs.clear_faults();
+            assert!(outcome.is_ok() || met);
+            let store = builder(&world_over(&fs, 2)).open().unwrap_or_else(|e| panic!("{kind:?} {n}: {e:?}"));
+            assert_eq!(state_of(&store).unwrap(), State::new());
+            if !met {
+                break;
+            }
+        }
+    }
+}
+
+#[test]
+fn forgetting_works_on_a_full_disk() {
+    let fs = RecordingFs::new();
+    let mut random = SplitMix64::new(1);
+    let store = builder(&world_over(&fs, 1)).reserve_bytes(4 << 20).open().unwrap();
+    let ada = store.user("ada").unwrap();
+    for n in 0..20 {
+        ada.remember(note(n, "to be forgotten", vector(&mut random))).unwrap();
+    }
+    fs.set_capacity(Some(fs.used_bytes()));
+    let mut refused = 0;
+    for n in 100..400 {
+        match ada.remember(note(n, "no room", vector(&mut random))) {
+            Ok(_) => {}
+            Err(error) => {
+                assert_eq!(error.kind(), ErrorKind::Io, "{error:?}");
+                refused += 1;
+            }
+        }
+    }
+    assert!(refused > 0, "the disk was never full");
+    ada.forget(id(3)).unwrap();
+    assert_eq!(ada.get(id(3)).unwrap_err().kind(), ErrorKind::NotFound);
+    store.forget_user("ada").unwrap();
+    assert_eq!(ada.get(id(4)).unwrap_err().kind(), ErrorKind::NotFound);
+    drop(ada);
+    drop(store);
+    let store = builder(&world_over(&fs, 2)).open().unwrap();
+    assert_eq!(store.user_count().unwrap(), 0);
+}
