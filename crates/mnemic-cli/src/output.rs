@@ -35,6 +35,11 @@ pub(crate) fn json_line(document: &impl Serialize) -> Result<()> {
     line(&serde_json::to_string(document)?)
 }
 
+/// Prints a document for programs or a line for people.
+pub(crate) fn answer(as_json: bool, document: &impl Serialize, text: &str) -> Result<()> {
+    if as_json { json(document) } else { line(text) }
+}
+
 /// Prints a table.
 pub(crate) fn table(heads: &[&str], aligned: &[Align], rows: Vec<Vec<String>>) -> Result<()> {
     let mut table = Table::new();

@@ -28,7 +28,7 @@ pub(crate) fn crash(data: &Workload, db: &Path) -> Result<Value> {
 pub(crate) fn verify(data: &Workload, db: &Path) -> Result<Value> {
     let extra = data.extra(ROW);
     let store = open(data, db)?;
-    let hits = store.user(&extra.user.to_string())?.recall_ids(&query(data, &extra.vector, None))?;
+    let hits = store.user(&extra.user.to_string())?.recall_ids(query(data, &extra.vector, None))?;
     store.close()?;
     Ok(json!({"survives_kill": hits.iter().any(|hit| row_of(hit.id) == extra.row as u64)}))
 }

@@ -26,11 +26,11 @@ pub(crate) fn serve(data: &Workload, db: &Path) -> Result<Value> {
     let start = Instant::now();
     let store = open(data, db)?;
     let opened = start.elapsed();
-    store.user(&first_user.to_string())?.recall_ids(&query(data, first_vector, None))?;
+    store.user(&first_user.to_string())?.recall_ids(query(data, first_vector, None))?;
     let first = start.elapsed().saturating_sub(opened);
     let touched = Instant::now();
     for user in data.asked_users() {
-        store.user(&user.to_string())?.recall_ids(&query(data, first_vector, None))?;
+        store.user(&user.to_string())?.recall_ids(query(data, first_vector, None))?;
     }
     let touch = touched.elapsed();
     let mut passes = Map::new();
@@ -89,7 +89,7 @@ fn pass(data: &Workload, store: &Store, mode: &str, lambda: Option<f64>) -> Resu
 
 fn timed(data: &Workload, user: &User, vector: &[f32], lambda: Option<f64>) -> Result<(Vec<u64>, Duration)> {
     let start = Instant::now();
-    let hits = user.recall_ids(&query(data, vector, lambda))?;
+    let hits = user.recall_ids(query(data, vector, lambda))?;
     let took = start.elapsed();
     Ok((hits.iter().map(|hit| row_of(hit.id)).collect(), took))
 }

@@ -35,7 +35,7 @@ pub(crate) fn recall(scene: &Scene) -> Result<Step> {
     let mut lines = Vec::new();
     let mut facts = Vec::new();
     for (actor, text) in [(&scene.ada, SEAT), (&scene.wei, SEAT_ZH)] {
-        let hits = actor.user.recall(&scene.query(text).limit(3))?;
+        let hits = actor.user.recall(scene.query(text).limit(3))?;
         lines.push(asked(actor.user.id().as_str(), text));
         lines.extend(hits.iter().map(hit_line));
         facts.push(json!({"query": text, "hits": hits.iter().map(hit_facts).collect::<Vec<_>>()}));
@@ -56,12 +56,16 @@ pub(crate) fn decay(scene: &Scene) -> Result<Step> {
     let answers: Vec<(&str, Recall)> =
         views.iter().map(|(name, query)| Ok((*name, scene.ada.user.recall(query)?))).collect::<Result<_>>()?;
     let heads: Vec<&str> = answers.iter().map(|(name, _)| *name).collect();
-    let mut lines = vec![asked("ada", LUNCH_WHERE), style(format!("{}  {}", padded("", LUNCH_WIDTH), heads.join("  "))).dim().to_string()];
+    let mut lines = vec![
+        asked("ada", LUNCH_WHERE),
+        style(format!("{}  {}", padded("", LUNCH_WIDTH), heads.join("  "))).dim().to_string(),
+    ];
     let mut facts = Vec::new();
     for id in &scene.ada.ids[LUNCH..LUNCH + 2] {
         let memory = scene.ada.user.get(*id)?;
         let scores: Vec<f64> = answers.iter().map(|(_, hits)| score_of(hits, *id)).collect();
-        let cells: Vec<String> = heads.iter().zip(&scores).map(|(head, score)| format!("{score:>0$.3}", head.len())).collect();
+        let cells: Vec<String> =
+            heads.iter().zip(&scores).map(|(head, score)| format!("{score:>0$.3}", head.len())).collect();
         lines.push(format!("{}  {}", padded(memory.text(), LUNCH_WIDTH), style(cells.join("  ")).yellow()));
         facts.push(json!({"text": memory.text(), "scores": scores}));
     }
@@ -78,10 +82,10 @@ fn score_of(hits: &Recall, id: MemoryId) -> f64 {
 
 pub(crate) fn correct(scene: &Scene) -> Result<Step> {
     let (user, old) = (&scene.ada.user, scene.ada.ids[HOME]);
-    let before = user.recall(&scene.query(LIVES).limit(1))?;
+    let before = user.recall(scene.query(LIVES).limit(1))?;
     let right = Correction::new("Lives in Lisbon, up the hill").value("Lisbon");
     let new = user.correct(old, right)?;
-    let after = user.recall(&scene.query(LIVES).limit(1))?;
+    let after = user.recall(scene.query(LIVES).limit(1))?;
     let history = user.history(old)?;
     let mut lines = vec![asked("ada", LIVES)];
     lines.extend(before.iter().map(|hit| format!("before  {}", hit_line(hit))));
@@ -93,7 +97,7 @@ pub(crate) fn correct(scene: &Scene) -> Result<Step> {
 }
 
 pub(crate) fn explain(scene: &Scene) -> Result<Step> {
-    let hits = scene.ada.user.recall(&scene.query(SEAT).limit(1))?;
+    let hits = scene.ada.user.recall(scene.query(SEAT).limit(1))?;
     let mut lines = Vec::new();
     let mut facts = Vec::new();
     for hit in &hits {
@@ -113,7 +117,7 @@ pub(crate) fn why_not(scene: &Scene) -> Result<Step> {
     let mut facts = Vec::new();
     for (number, text) in [(HOME, LIVES), (JAZZ, SEAT)] {
         let memory = ada.user.get(ada.ids[number])?;
-        let why = ada.user.why_not(memory.id(), &scene.query(text).limit(3))?.to_string();
+        let why = ada.user.why_not(memory.id(), scene.query(text).limit(3))?.to_string();
         lines.push(asked("ada", text));
         lines.push(format!("{}: {why}", style(memory.text()).italic()));
         facts.push(json!({"text": memory.text(), "query": text, "why_not": why}));
@@ -124,7 +128,7 @@ pub(crate) fn why_not(scene: &Scene) -> Result<Step> {
 pub(crate) fn isolate(scene: &Scene) -> Result<Step> {
     let theirs =
         scene.wei.user.get(scene.ada.ids[HOME]).map_or_else(|error| error.to_string(), |_| "LEAKED".to_owned());
-    let eve = scene.store.user("eve")?.recall(&scene.query(SEAT))?;
+    let eve = scene.store.user("eve")?.recall(scene.query(SEAT))?;
     let reason = eve.reason().map_or_else(|| "LEAKED".to_owned(), |reason| reason.to_string());
     let lines = vec![
         format!("{} fetches a memory of ada: {theirs}", style("wei").green()),
@@ -139,7 +143,7 @@ pub(crate) fn forget(scene: &Scene) -> Result<Step> {
     let forgotten = user.forget(ids[LUNCH])?;
     let gone = user.get(ids[LUNCH]).map_or_else(|error| error.kind().to_string(), |_| "STILL THERE".to_owned());
     let wei = scene.store.forget_user("wei")?;
-    let left = scene.wei.user.recall(&scene.query(SEAT_ZH))?;
+    let left = scene.wei.user.recall(scene.query(SEAT_ZH))?;
     let reason = left.reason().map_or_else(|| "STILL THERE".to_owned(), |reason| reason.to_string());
     let lines = vec![
         format!("{}: {}, its key is destroyed", style(&text).italic(), gone),

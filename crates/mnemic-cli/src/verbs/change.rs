@@ -14,11 +14,7 @@ pub(crate) fn correct(global: &Global, args: &CorrectArgs) -> Result<Outcome> {
     let store = global.open()?;
     let new = global.handle(&store)?.correct(old, correction)?;
     store.close()?;
-    if global.json {
-        output::json(&json!({"id": new.to_string(), "supersedes": old.to_string()}))?;
-    } else {
-        output::line(&new.to_string())?;
-    }
+    output::answer(global.json, &json!({"id": new.to_string(), "supersedes": old.to_string()}), &new.to_string())?;
     Ok(Outcome::Done)
 }
 
@@ -51,20 +47,12 @@ pub(crate) fn used(global: &Global, ids: &[String]) -> Result<Outcome> {
     let store = global.open()?;
     global.handle(&store)?.used(memories)?;
     store.close()?;
-    if global.json {
-        output::json(&json!({"used": ids.len()}))?
-    } else {
-        output::line(&format!("{} noted", ids.len()))?
-    }
+    output::answer(global.json, &json!({"used": ids.len()}), &format!("{} noted", ids.len()))?;
     Ok(Outcome::Done)
 }
 
 fn changed(global: &Global, id: &str, version: u32) -> Result<Outcome> {
-    if global.json {
-        output::json(&json!({"id": id, "version": version}))?;
-    } else {
-        output::line(&format!("version {version}"))?;
-    }
+    output::answer(global.json, &json!({"id": id, "version": version}), &format!("version {version}"))?;
     Ok(Outcome::Done)
 }
 

@@ -19,11 +19,8 @@ pub(crate) fn forget(global: &Global, args: &ForgetArgs) -> Result<Outcome> {
         None => store.forget_user(user)?,
     };
     store.close()?;
-    if global.json {
-        output::json(&json!({"memories": forgotten.memories, "references": forgotten.references}))?;
-    } else {
-        output::line(&format!("{} forgotten for good", forgotten.memories))?;
-    }
+    let document = json!({"memories": forgotten.memories, "references": forgotten.references});
+    output::answer(global.json, &document, &format!("{} forgotten for good", forgotten.memories))?;
     Ok(Outcome::Done)
 }
 

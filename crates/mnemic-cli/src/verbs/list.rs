@@ -12,7 +12,7 @@ const TEXT_SHOWN: usize = 200;
 
 pub(crate) fn list(global: &Global, args: &ListArgs) -> Result<Outcome> {
     let store = global.open()?;
-    let page = global.handle(&store)?.list(&options(args))?;
+    let page = global.handle(&store)?.list(options(args))?;
     store.close()?;
     for name in &page.damaged {
         eprintln!("warning: damaged and not listed: {name}");

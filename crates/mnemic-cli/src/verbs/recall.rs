@@ -16,11 +16,8 @@ pub(crate) fn recall(global: &Global, args: &RecallArgs) -> Result<Outcome> {
     for name in found.damaged() {
         eprintln!("warning: damaged and not searched: {name}");
     }
-    if global.json {
-        output::json(&document(&found))?
-    } else {
-        print(&found, args.explain)?
-    }
+    let printed = if global.json { output::json(&document(&found)) } else { print(&found, args.explain) };
+    printed?;
     Ok(Outcome::of_count(found.len()))
 }
 
@@ -30,11 +27,8 @@ pub(crate) fn why(global: &Global, args: &WhyArgs) -> Result<Outcome> {
     let store = global.open()?;
     let why = global.handle(&store)?.why_not(id, &query)?;
     store.close()?;
-    if global.json {
-        output::json(&json!({"id": args.id, "hit": matches!(why, WhyNot::Hit { .. }), "why": why.to_string()}))?;
-    } else {
-        output::line(&why.to_string())?;
-    }
+    let document = json!({"id": args.id, "hit": matches!(why, WhyNot::Hit { .. }), "why": why.to_string()});
+    output::answer(global.json, &document, &why.to_string())?;
     Ok(Outcome::of_count(usize::from(why != WhyNot::NotStored)))
 }
 

@@ -12,11 +12,7 @@ pub(crate) fn remember(global: &Global, args: &RememberArgs) -> Result<Outcome> 
     let store = global.open_or_create()?;
     let id = global.handle(&store)?.remember(memory)?;
     store.close()?;
-    if global.json {
-        output::json(&json!({"id": id.to_string()}))?
-    } else {
-        output::line(&id.to_string())?
-    }
+    output::answer(global.json, &json!({"id": id.to_string()}), &id.to_string())?;
     Ok(Outcome::Done)
 }
 
