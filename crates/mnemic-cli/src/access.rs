@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use mnemic::memory::MemoryId;
+use mnemic::memory::{MemoryId, Sensitivity};
 use mnemic::{Builder, HashedNgrams, MasterKey, Store, User};
 
 use crate::args::Global;
@@ -30,9 +30,27 @@ impl Global {
         self.user.as_deref().ok_or_else(|| Failure::usage("whose memories? name the user with --user ID"))
     }
 
+    /// Refuses options that a command would not obey.
+    pub(crate) fn refuse(&self, command: &str, options: &[&str]) -> Result<()> {
+        let given = [
+            ("--store", self.store.is_some()),
+            ("--user", self.user.is_some()),
+            ("--level", self.level != Sensitivity::Personal),
+            ("--passphrase-env", self.passphrase_env.is_some()),
+        ];
+        match given.iter().find(|(option, given)| *given && options.contains(option)) {
+            Some((option, _)) => Err(Failure::usage(format!("{command} takes no {option}"))),
+            None => Ok(()),
+        }
+    }
+
     fn builder(&self) -> Result<Builder> {
         let path = self.store.clone().unwrap_or_else(|| PathBuf::from(STORE_DEFAULT));
-        let builder = Store::builder(path).embedder(HashedNgrams::new());
+        self.with_key(Store::builder(path).embedder(HashedNgrams::new()))
+    }
+
+    /// The builder with the master key that the options name.
+    pub(crate) fn with_key(&self, builder: Builder) -> Result<Builder> {
         Ok(match &self.passphrase_env {
             Some(variable) => builder.master_key(MasterKey::passphrase(passphrase(variable)?)),
             None => builder,

@@ -35,11 +35,12 @@ impl Outcome {
 pub(crate) struct Failure {
     kind: ErrorKind,
     message: String,
+    unheard: bool,
 }
 
 impl Failure {
     pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into() }
+        Self { kind, message: message.into(), unheard: false }
     }
 
     pub(crate) fn usage(message: impl Into<String>) -> Self {
@@ -53,6 +54,11 @@ impl Failure {
     /// A file that could not be read or written.
     pub(crate) fn file(path: &std::path::Path, error: &std::io::Error) -> Self {
         Self::new(ErrorKind::Io, format!("{}: {error}", path.display()))
+    }
+
+    /// The reader of stdout went away: there is nobody to tell.
+    pub(crate) fn is_unheard(&self) -> bool {
+        self.unheard
     }
 
     pub(crate) fn kind(&self) -> &'static str {
@@ -90,13 +96,16 @@ impl From<mnemic::Error> for Failure {
 
 impl From<std::io::Error> for Failure {
     fn from(error: std::io::Error) -> Self {
-        Self::new(ErrorKind::Io, error.to_string())
+        let unheard = error.kind() == std::io::ErrorKind::BrokenPipe;
+        Self { unheard, ..Self::new(ErrorKind::Io, error.to_string()) }
     }
 }
 
 impl From<serde_json::Error> for Failure {
     fn from(error: serde_json::Error) -> Self {
-        let kind = if error.is_io() { ErrorKind::Io } else { ErrorKind::Invalid };
-        Self::new(kind, error.to_string())
+        if error.is_io() {
+            return std::io::Error::from(error).into();
+        }
+        Self::new(ErrorKind::Invalid, error.to_string())
     }
 }

@@ -4,6 +4,7 @@ mod access;
 mod args;
 mod bench;
 mod demo;
+mod diagnostics;
 mod eval;
 mod failure;
 mod half;
@@ -22,6 +23,7 @@ use crate::args::{Cli, Command};
 use crate::failure::{Failure, Outcome, Result};
 
 fn main() -> ExitCode {
+    diagnostics::show_warnings();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) if !error.use_stderr() => {
@@ -56,7 +58,7 @@ fn run(cli: &Cli) -> Result<Outcome> {
         Command::Export(args) => verbs::export(global, args),
         Command::Stats => verbs::stats(global),
         Command::Eval(args) => eval::run(global, args),
-        Command::Bench(args) => bench::run(args),
+        Command::Bench(args) => bench::run(global, args),
     }
 }
 
@@ -68,10 +70,13 @@ fn misuse(error: &clap::Error) -> Failure {
 }
 
 fn report(failure: &Failure, json: bool) -> ExitCode {
+    if failure.is_unheard() {
+        return ExitCode::from(failure.exit_code());
+    }
     if json {
         let document = serde_json::json!({"error": {"kind": failure.kind(), "message": failure.to_string()}});
         let _ = output::json(&document);
     }
-    eprintln!("error: {failure}");
+    diagnostics::say(&format!("error: {failure}"));
     ExitCode::from(failure.exit_code())
 }

@@ -5,7 +5,7 @@ use std::io::Write;
 use comfy_table::{CellAlignment, ContentArrangement, Table};
 use serde::Serialize;
 
-use crate::failure::{Failure, Result};
+use crate::failure::Result;
 
 /// Widest table where stdout is no terminal.
 const WIDTH: u16 = 100;
@@ -20,9 +20,8 @@ pub(crate) enum Align {
 /// Prints one line.
 pub(crate) fn line(text: &str) -> Result<()> {
     let mut out = std::io::stdout().lock();
-    out.write_all(text.as_bytes())
-        .and_then(|()| out.write_all(b"\n"))
-        .map_err(|error| Failure::new(mnemic::ErrorKind::Io, format!("stdout: {error}")))
+    out.write_all(text.as_bytes())?;
+    Ok(out.write_all(b"\n")?)
 }
 
 /// Prints one JSON document.

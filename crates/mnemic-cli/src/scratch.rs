@@ -16,7 +16,7 @@ impl Scratch {
         for attempt in 0..ATTEMPTS {
             let name = format!("mnemic-{purpose}-{}-{:x}", std::process::id(), stamp + attempt);
             let path = std::env::temp_dir().join(name);
-            match std::fs::create_dir(&path) {
+            match create_private(&path) {
                 Ok(()) => return Ok(Self(path)),
                 Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(Failure::file(&path, &error)),
@@ -39,4 +39,12 @@ impl Drop for Scratch {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.0);
     }
+}
+
+/// A directory for its owner alone.
+fn create_private(path: &Path) -> std::io::Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path)
 }

@@ -14,7 +14,7 @@ use std::path::Path;
 use mnemic::Store;
 use serde_json::Value;
 
-use crate::args::{BenchArgs, Phase};
+use crate::args::{BenchArgs, Global, Phase};
 use crate::bench::workload::Workload;
 use crate::failure::{Outcome, Result};
 use crate::output;
@@ -22,7 +22,8 @@ use crate::output;
 /// Bytes of index for each stored number, and for each row beside them, that the cache must have room for.
 const CACHE_BYTES: (usize, usize) = (8, 1024);
 
-pub(crate) fn run(args: &BenchArgs) -> Result<Outcome> {
+pub(crate) fn run(global: &Global, args: &BenchArgs) -> Result<Outcome> {
+    global.refuse("bench", &["--store", "--user", "--level", "--passphrase-env"])?;
     let data = Workload::read(&args.data)?;
     let document = phase(args.phase, &data, &args.db)?;
     output::json_line(&document)?;

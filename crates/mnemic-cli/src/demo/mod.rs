@@ -14,6 +14,7 @@ use crate::failure::{Outcome, Result};
 use crate::scratch::Scratch;
 
 pub(crate) fn run(global: &Global) -> Result<Outcome> {
+    global.refuse("demo", &["--store", "--user", "--level", "--passphrase-env"])?;
     let scratch = Scratch::new("demo")?;
     let path = scratch.path().join("memory");
     let store = Store::builder(&path).embedder(HashedNgrams::new()).open()?;

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use mnemic::memory::{NewMemory, Space};
-use mnemic::{Builder, Curve, ErrorKind, HashedNgrams, Query, Store};
+use mnemic::{Curve, ErrorKind, HashedNgrams, Query, Store};
 
 use crate::args::{EmbedderChoice, EvalArgs, Global, Legs};
 use crate::eval::dataset::{Dataset, Embeddings};
@@ -20,6 +20,7 @@ const ANSWER: usize = 10;
 
 pub(crate) fn run(global: &Global, args: &EvalArgs) -> Result<Outcome> {
     check_legs(args.legs)?;
+    global.refuse("eval", &["--user", "--level"])?;
     let set = Dataset::read(&args.dir)?;
     let embeddings = match args.embedder {
         EmbedderChoice::Stored => Some(Embeddings::read(&args.dir, &set)?),
@@ -27,7 +28,7 @@ pub(crate) fn run(global: &Global, args: &EvalArgs) -> Result<Outcome> {
     };
     let scratch = Scratch::new("eval")?;
     let path = global.store.clone().unwrap_or_else(|| scratch.path().join("store"));
-    let store = open(&path, embeddings.as_ref())?;
+    let store = open(global, &path, embeddings.as_ref())?;
     load(&store, &set, embeddings.as_ref())?;
     let calibration = match store.calibrate() {
         Ok(calibration) => Some(calibration),
@@ -51,8 +52,8 @@ fn check_legs(legs: Legs) -> Result<()> {
     }
 }
 
-fn open(path: &Path, embeddings: Option<&Embeddings>) -> Result<Store> {
-    let builder: Builder = Store::builder(path);
+fn open(global: &Global, path: &Path, embeddings: Option<&Embeddings>) -> Result<Store> {
+    let builder = global.with_key(Store::builder(path))?;
     let builder = match embeddings {
         Some(found) => builder.space(Space::new(&found.model, found.memories.columns())?),
         None => builder.embedder(HashedNgrams::new()),

@@ -7,6 +7,7 @@ use mnemic::{Cursor, ErrorKind, ListOptions, User};
 use serde_json::json;
 
 use crate::args::{ExportArgs, Global};
+use crate::diagnostics::say;
 use crate::failure::{Failure, Outcome, Result};
 use crate::output;
 use crate::progress::Progress;
@@ -81,7 +82,7 @@ fn each(user: &User, mut visit: impl FnMut(&Memory) -> Result<()>) -> Result<Tal
         let progress = progress.get_or_insert_with(|| Progress::new("exporting", page.total));
         page.memories.iter().try_for_each(&mut visit)?;
         tally.memories += page.memories.len();
-        page.damaged.iter().for_each(|name| eprintln!("warning: damaged and not exported: {name}"));
+        page.damaged.iter().for_each(|name| say(&format!("warning: damaged and not exported: {name}")));
         tally.damaged.extend(page.damaged);
         progress.add(page.memories.len());
         after = page.next;

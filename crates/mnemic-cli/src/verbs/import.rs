@@ -7,6 +7,7 @@ use mnemic::{ErrorKind, Update, User};
 use serde_json::{Value, json};
 
 use crate::args::{Global, ImportArgs};
+use crate::diagnostics::say;
 use crate::failure::{Failure, Outcome, Result};
 use crate::output;
 use crate::progress::Progress;
@@ -118,7 +119,7 @@ fn retire(user: &User, id: MemoryId) -> mnemic::Result<()> {
 
 impl Tally {
     fn refuse(&mut self, line: usize, kind: ErrorKind, why: String) {
-        eprintln!("line {line}: {why}");
+        say(&format!("line {line}: {why}"));
         self.refused.push((line, kind, why));
     }
 }

@@ -2,6 +2,7 @@ use mnemic::{Cursor, Filter, ListOptions, MemoryPage};
 use serde_json::json;
 
 use crate::args::{Global, ListArgs};
+use crate::diagnostics::say;
 use crate::failure::{Outcome, Result};
 use crate::output::{self, Align, printable};
 use crate::record::Record;
@@ -15,7 +16,7 @@ pub(crate) fn list(global: &Global, args: &ListArgs) -> Result<Outcome> {
     let page = global.handle(&store)?.list(options(args))?;
     store.close()?;
     for name in &page.damaged {
-        eprintln!("warning: damaged and not listed: {name}");
+        say(&format!("warning: damaged and not listed: {name}"));
     }
     if global.json {
         let memories: Vec<Record> = page.memories.iter().map(Record::of).collect();

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use crate::access::memory_id;
 use crate::args::{Global, QueryFields, RecallArgs, WhyArgs};
+use crate::diagnostics::say;
 use crate::failure::{Outcome, Result};
 use crate::output::{self, printable};
 use crate::record::Record;
@@ -14,7 +15,7 @@ pub(crate) fn recall(global: &Global, args: &RecallArgs) -> Result<Outcome> {
     let found = global.handle(&store)?.recall(&query)?;
     store.close()?;
     for name in found.damaged() {
-        eprintln!("warning: damaged and not searched: {name}");
+        say(&format!("warning: damaged and not searched: {name}"));
     }
     let printed = if global.json { output::json(&document(&found)) } else { print(&found, args.explain) };
     printed?;
