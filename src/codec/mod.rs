@@ -8,6 +8,8 @@ pub(crate) mod log_entry;
 pub(crate) mod manifest;
 pub(crate) mod record;
 pub(crate) mod table;
+#[cfg_attr(not(test), expect(dead_code, reason = "commits do not store words yet"))]
+pub(crate) mod terms;
 pub(crate) mod vector;
 
 pub(crate) use table::{Table, UserHash};

@@ -1,0 +1,3 @@
+mod ranking;
+mod speed;
+mod twin;

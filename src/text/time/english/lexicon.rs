@@ -1,0 +1,74 @@
+use jiff::civil::Weekday;
+
+use super::super::calendar::{Season, Unit};
+
+const MONTHS: [&str; 12] = [
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+];
+const NUMBERS: [&str; 13] =
+    ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
+
+pub(super) fn month_of(word: &str) -> Option<i8> {
+    let short = if word == "sept" { "sep" } else { word };
+    let at = MONTHS.iter().position(|month| *month == word || short.len() == 3 && month.starts_with(short))?;
+    Some(at as i8 + 1)
+}
+
+pub(super) fn weekday_of(word: &str) -> Option<Weekday> {
+    Some(match word {
+        "monday" | "mondays" | "mon" => Weekday::Monday,
+        "tuesday" | "tuesdays" | "tue" | "tues" => Weekday::Tuesday,
+        "wednesday" | "wednesdays" | "wed" => Weekday::Wednesday,
+        "thursday" | "thursdays" | "thu" | "thurs" => Weekday::Thursday,
+        "friday" | "fridays" | "fri" => Weekday::Friday,
+        "saturday" | "saturdays" | "sat" => Weekday::Saturday,
+        "sunday" | "sundays" | "sun" => Weekday::Sunday,
+        _ => return None,
+    })
+}
+
+pub(super) fn season_of(word: &str) -> Option<Season> {
+    Some(match word {
+        "spring" => Season::Spring,
+        "summer" => Season::Summer,
+        "autumn" | "fall" => Season::Autumn,
+        "winter" => Season::Winter,
+        _ => return None,
+    })
+}
+
+pub(super) fn unit_of(word: &str) -> Option<Unit> {
+    Some(match word {
+        "hour" | "hours" | "minute" | "minutes" => Unit::Hour,
+        "day" | "days" => Unit::Day,
+        "week" | "weeks" => Unit::Week,
+        "weekend" | "weekends" => Unit::Weekend,
+        "month" | "months" => Unit::Month,
+        "year" | "years" => Unit::Year,
+        _ => return None,
+    })
+}
+
+/// A count in digits or words; vague ones have their usual meaning.
+pub(super) fn number_of(word: &str) -> Option<i64> {
+    match word {
+        "a" | "an" => Some(1),
+        "couple" => Some(2),
+        "few" | "several" | "some" => Some(3),
+        _ => match NUMBERS.iter().position(|number| *number == word) {
+            Some(at) => Some(at as i64),
+            None => word.parse().ok().filter(|number| (0..10_000).contains(number)),
+        },
+    }
+}
