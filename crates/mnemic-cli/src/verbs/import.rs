@@ -95,10 +95,11 @@ impl Batch {
     }
 
     fn store(self, user: &User, tally: &mut Tally) -> Result<()> {
-        if self.lines.is_empty() {
-            return Ok(());
-        }
-        let outcomes = user.remember_all(self.memories)?;
+        let Some(first) = self.lines.first() else { return Ok(()) };
+        let outcomes = user.remember_all(self.memories).map_err(|error| {
+            let so_far = tally.accepted;
+            Failure::new(error.kind(), format!("from line {first} on: {error} ({so_far} lines were accepted before)"))
+        })?;
         for ((line, retired), outcome) in self.lines.into_iter().zip(self.retired).zip(outcomes) {
             match outcome.and_then(|id| if retired { retire(user, id) } else { Ok(()) }) {
                 Ok(()) => tally.accepted += 1,

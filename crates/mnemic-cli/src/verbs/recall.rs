@@ -17,7 +17,7 @@ pub(crate) fn recall(global: &Global, args: &RecallArgs) -> Result<Outcome> {
     for name in found.damaged() {
         say(&format!("warning: damaged and not searched: {name}"));
     }
-    let printed = if global.json { output::json(&document(&found)) } else { print(&found, args.explain) };
+    let printed = if global.json { output::json(&document(&found, args.explain)) } else { print(&found, args.explain) };
     printed?;
     Ok(Outcome::of_count(found.len()))
 }
@@ -76,9 +76,9 @@ fn print(found: &Recall, explain: bool) -> Result<()> {
     Ok(())
 }
 
-fn document(found: &Recall) -> Value {
+fn document(found: &Recall, explain: bool) -> Value {
     json!({
-        "hits": found.iter().map(hit_document).collect::<Vec<_>>(),
+        "hits": found.iter().map(|hit| hit_document(hit, explain)).collect::<Vec<_>>(),
         "reason": found.reason().map(|reason| reason.to_string()),
         "damaged": found.damaged(),
         "scanned_rows": found.scanned_rows(),
@@ -86,7 +86,7 @@ fn document(found: &Recall) -> Value {
     })
 }
 
-fn hit_document(hit: &Hit) -> Value {
+fn hit_document(hit: &Hit, explain: bool) -> Value {
     let parts = hit.explain();
     json!({
         "score": hit.score(),
@@ -95,7 +95,10 @@ fn hit_document(hit: &Hit) -> Value {
         "retention": parts.retention(),
         "weight": parts.weight(),
         "age_days": parts.age_days(),
+        "at": parts.at().to_string(),
+        "calibration_version": parts.calibration().version(),
         "verified": hit.verify(),
+        "explanation": explain.then(|| parts.to_string()),
         "memory": Record::of(hit.memory()),
     })
 }
