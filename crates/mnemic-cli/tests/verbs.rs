@@ -28,6 +28,8 @@ fn the_demo_as_json_shows_what_it_claims() {
     assert!(old[0].as_f64() > new[0].as_f64(), "without decay the older lunch is the better hit");
     assert!(old[2].as_f64() < new[2].as_f64(), "with a short half-life the newer one is");
     assert!(new[3].as_f64() < new[2].as_f64(), "later it has faded");
+    assert_eq!(facts(3)["before"][0]["text"], "Home is in Paris, near the canal");
+    assert_eq!(facts(3)["after"][0]["text"], "Home is in Lisbon, up the hill");
     assert_eq!(facts(4)[0]["verified"], true);
     assert!(facts(5)[0]["why_not"].as_str().unwrap().contains("superseded"));
     assert!(facts(5)[1]["why_not"].as_str().unwrap().starts_with("beaten"));

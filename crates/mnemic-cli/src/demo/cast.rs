@@ -27,7 +27,7 @@ pub(crate) const LUNCH: usize = 4;
 pub(crate) const JAZZ: usize = 8;
 
 pub(crate) const ADA: [Line; 12] = [
-    fact(420, "Lives in Paris, near the canal", "city", "Paris"),
+    fact(420, "Home is in Paris, near the canal", "city", "Paris"),
     fact(365, "Is allergic to peanuts", "allergy", "peanuts"),
     line(12, Kind::Preference, 0.9, "Prefers a window seat on the train"),
     line(60, Kind::Rejection, 0.8, "Turned down an aisle seat near the door"),

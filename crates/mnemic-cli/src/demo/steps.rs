@@ -15,7 +15,7 @@ const SEAT_ZH: &str = "坐高铁订哪个座位？";
 const LUNCH_WHERE: &str = "Where have I had lunch?";
 /// Columns of the longest lunch.
 const LUNCH_WIDTH: usize = 27;
-const LIVES: &str = "Where in the world do I live?";
+const HOME_WHERE: &str = "Where is my home?";
 
 pub(crate) fn remember(scene: &Scene) -> Result<Step> {
     let mut lines = Vec::new();
@@ -82,18 +82,24 @@ fn score_of(hits: &Recall, id: MemoryId) -> f64 {
 
 pub(crate) fn correct(scene: &Scene) -> Result<Step> {
     let (user, old) = (&scene.ada.user, scene.ada.ids[HOME]);
-    let before = user.recall(scene.query(LIVES).limit(1))?;
-    let right = Correction::new("Lives in Lisbon, up the hill").value("Lisbon");
+    let before = user.recall(scene.query(HOME_WHERE).limit(1))?;
+    let right = Correction::new("Home is in Lisbon, up the hill").value("Lisbon");
     let new = user.correct(old, right)?;
-    let after = user.recall(scene.query(LIVES).limit(1))?;
+    let after = user.recall(scene.query(HOME_WHERE).limit(1))?;
     let history = user.history(old)?;
-    let mut lines = vec![asked("ada", LIVES)];
+    let mut lines = vec![asked("ada", HOME_WHERE)];
     lines.extend(before.iter().map(|hit| format!("before  {}", hit_line(hit))));
     lines.extend(after.iter().map(|hit| format!("after   {}", hit_line(hit))));
     let verbs: Vec<&str> = history.iter().map(|change| change.verb.as_str()).collect();
     lines.push(format!("The old one stays in the history: {}.", verbs.join(", ")));
-    let facts = json!({"superseded": old.to_string(), "by": new.to_string(), "history": verbs});
-    Ok(Step::new("Correct: the new memory supersedes, nothing is lost", lines, facts))
+    let facts = json!({
+        "superseded": old.to_string(),
+        "by": new.to_string(),
+        "before": before.iter().map(hit_facts).collect::<Vec<_>>(),
+        "after": after.iter().map(hit_facts).collect::<Vec<_>>(),
+        "history": verbs,
+    });
+    Ok(Step::new("Correct: the new memory supersedes, the old one is kept", lines, facts))
 }
 
 pub(crate) fn explain(scene: &Scene) -> Result<Step> {
@@ -115,7 +121,7 @@ pub(crate) fn why_not(scene: &Scene) -> Result<Step> {
     let ada = &scene.ada;
     let mut lines = Vec::new();
     let mut facts = Vec::new();
-    for (number, text) in [(HOME, LIVES), (JAZZ, SEAT)] {
+    for (number, text) in [(HOME, HOME_WHERE), (JAZZ, SEAT)] {
         let memory = ada.user.get(ada.ids[number])?;
         let why = ada.user.why_not(memory.id(), scene.query(text).limit(3))?.to_string();
         lines.push(asked("ada", text));
