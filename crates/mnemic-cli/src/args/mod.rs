@@ -1,0 +1,107 @@
+//! What can be said on the command line.
+
+mod memory;
+mod query;
+mod tools;
+mod values;
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+use mnemic::memory::Sensitivity;
+
+pub(crate) use memory::{CorrectArgs, MemoryFields, RememberArgs, UpdateArgs};
+pub(crate) use query::{ListArgs, QueryFields, RecallArgs, WhyArgs};
+pub(crate) use tools::{BenchArgs, EmbedderChoice, EvalArgs, ExportArgs, ForgetArgs, ImportArgs, Legs, Phase};
+
+/// Long-term memory for AI agents: remember, recall, correct, forget.
+#[derive(Parser)]
+#[command(
+    name = "mnemic",
+    version,
+    arg_required_else_help = true,
+    after_help = "Start with: mnemic demo\n\n\
+    Exit codes: 0 done, 1 nothing found, 2 wrong use, 3 refused, 4 damaged, 5 I/O."
+)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) global: Global,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// Options of every command.
+#[derive(Args)]
+pub(crate) struct Global {
+    /// Directory of the store [default: ./memory; eval: a temporary one]
+    #[arg(long, global = true, value_name = "DIR")]
+    pub(crate) store: Option<PathBuf>,
+    /// Whose memories
+    #[arg(long, global = true, value_name = "ID")]
+    pub(crate) user: Option<String>,
+    /// The highest sensitivity to see: public, personal, sensitive, secret
+    #[arg(long, global = true, default_value_t = Sensitivity::Personal)]
+    pub(crate) level: Sensitivity,
+    /// Print one JSON document on stdout
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// Environment variable that holds the store's passphrase
+    #[arg(long, global = true, value_name = "VAR")]
+    pub(crate) passphrase_env: Option<String>,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    /// Show the main job on built-in memories; leaves nothing behind
+    Demo,
+    /// Store a memory, print its id
+    Remember(RememberArgs),
+    /// Find the best memories for a query
+    Recall(RecallArgs),
+    /// List memories in the order in which they were stored
+    List(ListArgs),
+    /// Show one memory in full
+    Show {
+        /// The memory
+        id: String,
+        /// Show what was done to it
+        #[arg(long)]
+        history: bool,
+    },
+    /// Say what keeps a memory from being found
+    Why(WhyArgs),
+    /// Forget a memory, or everything of a user, for good
+    Forget(ForgetArgs),
+    /// Replace a memory that turned out wrong; the old one stays in the history
+    Correct(CorrectArgs),
+    /// Change fields of a memory
+    Update(UpdateArgs),
+    /// The user agreed with a memory
+    Confirm {
+        /// The memory
+        id: String,
+    },
+    /// Something spoke against a memory
+    Contradict {
+        /// The memory
+        id: String,
+    },
+    /// Memories went into an answer
+    Used {
+        /// The memories
+        #[arg(required = true)]
+        ids: Vec<String>,
+    },
+    /// List the users who have memories
+    Users,
+    /// Store the memories of a JSONL file
+    Import(ImportArgs),
+    /// Print every memory as a line of JSON
+    Export(ExportArgs),
+    /// Count what is stored
+    Stats,
+    /// Measure recall on a labelled set
+    Eval(EvalArgs),
+    /// Run one phase of the peers' benchmark
+    Bench(BenchArgs),
+}

@@ -1,0 +1,21 @@
+//! The verbs of the memory, one function each.
+
+mod change;
+mod export;
+mod forget;
+mod import;
+mod list;
+mod recall;
+mod remember;
+mod show;
+mod stats;
+
+pub(crate) use change::{confirm, contradict, correct, update, used};
+pub(crate) use export::export;
+pub(crate) use forget::forget;
+pub(crate) use import::import;
+pub(crate) use list::{list, users};
+pub(crate) use recall::{recall, why};
+pub(crate) use remember::remember;
+pub(crate) use show::show;
+pub(crate) use stats::stats;
