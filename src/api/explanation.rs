@@ -110,7 +110,7 @@ impl fmt::Display for Explanation {
         )?;
         writeln!(
             f,
-            "  relevance: (cosine {:.6} - {:.4}) / ({:.4} - {:.4}), calibration version {}",
+            "  relevance: (cosine {:.6} - {:.4}) / ({:.4} - {:.4}), calibration {}",
             self.cosine(),
             params.lo,
             params.hi,

@@ -60,7 +60,9 @@ impl Core {
                 }
                 let id = new.memory.id;
                 new.memory.supersedes = vec![old];
-                writer.insert(&new.memory, new.vector, new.terms)?;
+                let row_of_new = writer.insert(&new.memory, new.vector, new.terms)?;
+                let (at, change) = (writer.now(), RowChange { row: row_of_new, before: None });
+                writer.log(&LogEntry { verb: Verb::Remember, at, rows: vec![change] })?;
                 let mut after = before.clone();
                 after.status = Status::Superseded { by: Some(id), reason: SupersedeReason::Corrected };
                 writer.rewrite(Verb::Correct, row, &before, after, VectorEdit::Keep)?;

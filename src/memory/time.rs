@@ -48,8 +48,12 @@ impl fmt::Display for Timestamp {
 impl std::str::FromStr for Timestamp {
     type Err = crate::error::Error;
 
-    /// Reads ISO 8601: an instant with its offset, or a date with or without a time, which is taken as UTC.
+    /// Reads ISO 8601: an instant with its offset, or a date with or without a time, which is taken as UTC; and
+    /// microseconds, as `Display` writes them beyond the calendar.
     fn from_str(text: &str) -> crate::error::Result<Self> {
+        if let Some(micros) = text.strip_suffix("us").and_then(|number| number.parse().ok()) {
+            return Ok(Self(micros));
+        }
         if let Ok(instant) = text.parse::<jiff::Timestamp>() {
             return Ok(Self(instant.as_microsecond()));
         }
@@ -80,5 +84,6 @@ mod tests {
         assert!(first.days_since(last) < 0.0);
         assert_eq!(last.plus_days(1e300), last);
         assert_eq!(last.to_string(), "9223372036854775807us");
+        assert_eq!(last.to_string().parse::<Timestamp>().unwrap(), last);
     }
 }
