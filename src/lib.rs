@@ -23,7 +23,7 @@ pub use api::{
     Update, User, UserCursor, UserPage,
 };
 pub use embed::{EmbedError, Embedder, HashedNgrams, Purpose};
-pub use engine::{Change, Durability, EmptyReason, Forgotten, UserStats, WhyNot};
+pub use engine::{Change, Durability, EmptyReason, Forgotten, LegSwitches, UserStats, WhyNot};
 pub use error::{Error, ErrorKind, Result};
 pub use index::{Comparison, Filter};
 pub use policy::score::Curve;

@@ -6,8 +6,8 @@ use mnemic::memory::{MemoryId, MetaValue, NewMemory, Sensitivity, StatusKind, Ti
 use mnemic::world::FileSystem;
 use mnemic::world::testing::{RecordingFs, SplitMix64};
 use mnemic::{
-    Comparison, Correction, Curve, EmbedError, Embedder, EmptyReason, ErrorKind, Filter, HashedNgrams, ListOptions,
-    Purpose, Query, Store, Update, User,
+    Comparison, Correction, Curve, EmbedError, Embedder, EmptyReason, ErrorKind, Filter, HashedNgrams, LegSwitches,
+    ListOptions, Purpose, Query, Store, Update, User,
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -208,15 +208,39 @@ fn an_embedder_that_is_down_loses_the_memory() {
     let stored = ada.remember(NewMemory::note("stored all the same")).unwrap();
     assert!(ada.get(stored).unwrap().is_pending());
     assert_eq!(ada.stats().unwrap().pending, 1);
-    let error = ada.recall(Query::text("stored")).unwrap_err();
-    assert!(error.kind() == ErrorKind::Unsupported && error.message().contains("switched off"), "{error}");
+    let found = ada.recall(Query::text("stored")).unwrap();
+    assert_eq!(ids(&found), [stored], "found by words at once");
+    assert!(found.dense_abstained().is_some_and(|why| why.contains("switched off")));
+    let dense = Query::text("stored").legs(LegSwitches::DENSE);
+    assert_eq!(ada.recall(&dense).unwrap_err().kind(), ErrorKind::Unsupported);
     drop((ada, store));
     down.store(false, Ordering::Relaxed);
     let store = open();
     let ada = store.user("ada").unwrap();
-    assert_eq!(ada.recall(Query::text("stored")).unwrap().reason(), Some(EmptyReason::NoSignal));
+    assert_eq!(ada.recall(&dense).unwrap().reason(), Some(EmptyReason::NoSignal));
     ada.update(stored, Update::new().text("stored all the same")).unwrap();
-    assert_eq!(ids(&ada.recall(Query::text("stored")).unwrap()), [stored]);
+    assert_eq!(ids(&ada.recall(&dense).unwrap()), [stored], "embedded later, found by meaning");
+}
+
+#[test]
+fn languages_without_spaces_are_one_token_or_none() {
+    let store = builder(&world_over(&RecordingFs::new(), 1)).open().unwrap();
+    let ada = store.user("ada").unwrap();
+    let texts = [
+        "我喜欢靠窗的座位",
+        "東京でラーメンを食べた",
+        "서울에서 친구를 만났다",
+        "ฉันชอบดื่มกาแฟ",
+        "Prefers caf\u{e9} au lait",
+    ];
+    let stored: Vec<_> = texts.iter().map(|text| ada.remember(NewMemory::note(*text)).unwrap()).collect();
+    let words = ["靠窗", "ラーメン", "친구", "กาแฟ", "CAFE\u{301}"];
+    for (word, id) in words.iter().zip(&stored) {
+        assert_eq!(ada.recall(Query::text(*word)).unwrap().first().map(mnemic::Hit::id), Some(*id), "{word}");
+    }
+    for nothing in ["?!…", "。、", "🙂"] {
+        assert_eq!(ada.recall(Query::text(nothing)).unwrap().reason(), Some(EmptyReason::NoSignal), "{nothing}");
+    }
 }
 
 #[test]

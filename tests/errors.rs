@@ -6,8 +6,8 @@ use mnemic::memory::{Evidence, MemoryId, NewMemory, Sensitivity, Space, Timestam
 use mnemic::world::testing::{RecordingFs, TestWorld};
 use mnemic::world::{FileSystem, OpenMode};
 use mnemic::{
-    Comparison, Correction, Curve, Durability, Error, ErrorKind, Filter, HashedNgrams, ListOptions, MasterKey, Query,
-    Store, Update,
+    Comparison, Correction, Curve, Durability, Error, ErrorKind, Filter, HashedNgrams, LegSwitches, ListOptions,
+    MasterKey, Query, Store, Update,
 };
 use support::{DIMS, builder, id, note, world_over};
 
@@ -232,13 +232,16 @@ fn what_cannot_be_done_is_unsupported_and_says_what_could() {
     let fs = RecordingFs::new();
     let store = builder(&world_over(&fs, 1)).open().unwrap();
     let ada = store.user("ada").unwrap();
-    is(ada.recall(Query::text("x")).unwrap_err(), ErrorKind::Unsupported, "embedder");
+    let dense = || Query::text("x").legs(LegSwitches::DENSE);
+    is(ada.recall(dense()).unwrap_err(), ErrorKind::Unsupported, "embedder");
+    assert!(ada.recall(Query::text("x")).unwrap().dense_abstained().is_some_and(|why| why.contains("embedder")));
     is(store.calibrate().unwrap_err(), ErrorKind::Unsupported, "calibrate");
     ada.remember(note(1, "x", some())).unwrap();
     drop((ada, store));
     let store = builder(&world_over(&fs, 2)).embedder(HashedNgrams::new()).open().unwrap();
     let ada = store.user("ada").unwrap();
-    let error = ada.recall(Query::text("x")).unwrap_err();
+    let error = ada.recall(dense()).unwrap_err();
+    assert_eq!(ada.recall(Query::text("x")).unwrap().len(), 1, "words still work");
     is(error, ErrorKind::Unsupported, "mnemic-hashed-ngrams-1");
     assert_eq!(ada.recall(Query::vector(some())).unwrap().len(), 1, "vectors of the stored space still work");
     let pending = ada.remember(NewMemory::note("embedded by another model")).unwrap();

@@ -1,12 +1,13 @@
 use std::fmt;
 
-use crate::engine::{Ranking, Scored};
+use crate::engine::{Ranking, RowLegs, Scored};
 use crate::memory::{Calibration, Timestamp};
 use crate::policy::score::{ScoreInput, ScoreParts, Scorer, age_days};
 
 /// Everything that a score was made of. Recomputing it gives the same bits, on every CPU.
 ///
-/// `score = max(0, dense) * retention * weight`, with `dense = (cosine - lo) / (hi - lo)`,
+/// `score = max(0, relevance) * retention * weight`. The relevance of a vector query is
+/// `(cosine - lo) / (hi - lo)`; that of a text query is the sum of its legs (docs/ranking.md). Then
 /// `retention = floor + (1 - floor) * exp(-lambda * rate * age_days)` and
 /// `weight = max(2^-60, importance * confidence * conflict)`.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -16,6 +17,7 @@ pub struct Explanation {
     parts: ScoreParts,
     calibration: Calibration,
     memory_version: u32,
+    legs: RowLegs,
 }
 
 impl Explanation {
@@ -23,15 +25,16 @@ impl Explanation {
         let facts = &hit.facts;
         let parts = hit.candidate.parts;
         let input = ScoreInput {
-            cos: facts.has_vector.then_some(parts.dense_cos),
+            cos: hit.compared.then_some(parts.dense_cos),
             additive: hit.candidate.additive,
             time: facts.time,
             importance: facts.importance,
             confidence: facts.confidence,
             contradicted: hit.contradicted,
             pinned: facts.pinned,
+            turn: facts.turn,
         };
-        Self { scorer, input, parts, calibration, memory_version: facts.version }
+        Self { scorer, input, parts, calibration, memory_version: facts.version, legs: hit.legs }
     }
 
     pub(crate) fn all(ranking: &Ranking) -> impl Iterator<Item = Self> {
@@ -50,6 +53,31 @@ impl Explanation {
     /// The exact cosine of query and memory.
     pub fn cosine(&self) -> f64 {
         self.parts.dense_cos
+    }
+
+    /// What the words gave, weighted by their share.
+    pub fn words(&self) -> f64 {
+        self.legs.lexical
+    }
+
+    /// What the moment that the question names gave, weighted by its share.
+    pub fn time_match(&self) -> f64 {
+        self.legs.time
+    }
+
+    /// What the speaker that the question names gave, weighted by its share.
+    pub fn speaker(&self) -> f64 {
+        self.legs.speaker
+    }
+
+    /// What the scene gave, weighted by its share.
+    pub fn scene(&self) -> f64 {
+        self.legs.scene
+    }
+
+    /// What the turns around it lent.
+    pub fn context(&self) -> f64 {
+        self.legs.context
     }
 
     /// Relevance before it is cut off at 0.
@@ -91,7 +119,33 @@ impl Explanation {
     pub fn verify(&self) -> bool {
         let again = self.scorer.parts(&self.input);
         let bits = |p: &ScoreParts| [p.score, p.relevance_raw, p.retention, p.weight, p.dense_cos].map(f64::to_bits);
-        bits(&again) == bits(&self.parts)
+        let sum = self.legs.sum();
+        let same_legs = sum.to_bits() == self.input.additive.to_bits() || (sum == 0.0 && self.input.additive == 0.0);
+        bits(&again) == bits(&self.parts) && same_legs
+    }
+}
+
+impl Explanation {
+    fn fmt_relevance(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let params = self.scorer.params();
+        write!(f, "  relevance:")?;
+        if self.input.cos.is_some() {
+            let (lo, hi) = (params.lo, params.hi);
+            write!(f, " {} * (cosine {:.4} - {lo:.4}) / ({hi:.4} - {lo:.4})", params.dense_share, self.cosine())?;
+        }
+        let legs = &self.legs;
+        let named = [
+            ("words", legs.lexical),
+            ("scene", legs.scene),
+            ("time", legs.time),
+            ("speaker", legs.speaker),
+            ("context", legs.context),
+        ];
+        for (name, value) in named.iter().filter(|(_, value)| *value != 0.0) {
+            write!(f, " + {name} {value:.4}")?;
+        }
+        let divisor = if self.input.turn { params.z } else { 1.0 };
+        if divisor == 1.0 { writeln!(f) } else { writeln!(f, ", all / {divisor}") }
     }
 }
 
@@ -108,15 +162,7 @@ impl fmt::Display for Explanation {
             self.retention(),
             self.weight()
         )?;
-        writeln!(
-            f,
-            "  relevance: (cosine {:.6} - {:.4}) / ({:.4} - {:.4}), calibration {}",
-            self.cosine(),
-            params.lo,
-            params.hi,
-            params.lo,
-            self.calibration.version()
-        )?;
+        self.fmt_relevance(f)?;
         writeln!(
             f,
             "  retention: {:.3} + {:.3} * exp(-{} * {} * {:.3} days){}",

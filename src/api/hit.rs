@@ -58,6 +58,8 @@ impl IdHit {
 pub struct Recall {
     hits: Vec<Hit>,
     reason: Option<EmptyReason>,
+    abstained: Option<String>,
+    times: Vec<String>,
     damaged: Vec<String>,
     scanned_rows: usize,
     reranked_rows: usize,
@@ -70,6 +72,8 @@ impl Recall {
         Self {
             hits: hits.map(|(memory, explanation)| Hit { memory, explanation }).collect(),
             reason: ranking.reason,
+            abstained: ranking.abstained.clone(),
+            times: ranking.times.clone(),
             damaged: ranking.damaged.clone(),
             scanned_rows: ranking.scanned_rows,
             reranked_rows: ranking.reranked_rows,
@@ -85,6 +89,16 @@ impl Recall {
     /// Why there is no hit; `None` where there is one.
     pub fn reason(&self) -> Option<EmptyReason> {
         self.reason
+    }
+
+    /// Why meaning did not count in a text query, where it did not: no embedder, one that failed, one of another model.
+    pub fn dense_abstained(&self) -> Option<&str> {
+        self.abstained.as_deref()
+    }
+
+    /// The expressions of time in the query that counted.
+    pub fn times(&self) -> &[String] {
+        &self.times
     }
 
     /// Damaged values that could not be searched, by name: where there are any, a hit may be missing.

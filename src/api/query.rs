@@ -1,4 +1,4 @@
-use crate::engine::{Ask, Filter, Statuses};
+use crate::engine::{Ask, Filter, LegSwitches, Statuses};
 use crate::error::{Error, Result};
 use crate::memory::limits::{CONTRADICTED_MAX, QUERY_BYTES_MAX};
 use crate::memory::{MemoryId, Sensitivity, StatusKind, Timestamp, Vector};
@@ -37,10 +37,13 @@ pub struct Query {
     raw_cosine: bool,
     contradicted: Vec<MemoryId>,
     statuses: Option<Vec<StatusKind>>,
+    scene: Option<String>,
+    legs: LegSwitches,
 }
 
 impl Query {
-    /// Searches for the meaning of a text, by the store's embedder.
+    /// Searches for a text: by its words, by its meaning (the store's embedder), by the moment and the speaker that it
+    /// names, and by the conversation around each turn.
     pub fn text(text: impl Into<String>) -> Self {
         Self { text: Some(text.into()), ..Self::empty() }
     }
@@ -48,6 +51,12 @@ impl Query {
     /// Searches with a vector of the store's space, of any length but zero.
     pub fn vector(vector: impl Into<Vec<f32>>) -> Self {
         Self { vector: Some(vector.into()), ..Self::empty() }
+    }
+
+    /// Adds a vector to a text query: it takes the place of the embedder's.
+    pub fn with_vector(mut self, vector: impl Into<Vec<f32>>) -> Self {
+        self.vector = Some(vector.into());
+        self
     }
 
     fn empty() -> Self {
@@ -65,6 +74,8 @@ impl Query {
             raw_cosine: false,
             contradicted: Vec::new(),
             statuses: None,
+            scene: None,
+            legs: LegSwitches::ALL,
         }
     }
 
@@ -134,6 +145,18 @@ impl Query {
         self
     }
 
+    /// Where or in what setting the question is asked: memories of that scene count a little more. Default: nowhere.
+    pub fn scene(mut self, scene: impl Into<String>) -> Self {
+        self.scene = Some(scene.into());
+        self
+    }
+
+    /// Which legs of a text query count. Default: all of them.
+    pub fn legs(mut self, legs: LegSwitches) -> Self {
+        self.legs = legs;
+        self
+    }
+
     /// Checks the query for a handle that sees up to `seen`.
     pub(crate) fn ask(&self, seen: Sensitivity) -> Result<Ask> {
         let text = self.text.as_ref().map(|text| check_text(text)).transpose()?;
@@ -165,6 +188,8 @@ impl Query {
             weighted: self.weighted,
             raw_cosine: self.raw_cosine,
             contradicted: self.contradicted.clone(),
+            scene: self.scene.clone(),
+            legs: self.legs,
             statuses: self.statuses.as_ref().map_or(Statuses::ACTIVE, |kinds| Statuses::of(kinds.iter().copied())),
         })
     }

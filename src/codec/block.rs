@@ -28,6 +28,7 @@ pub(crate) struct StoredRow<'a> {
     /// Codes of kind, status, sensitivity, visibility.
     pub(crate) codes: [u8; 4],
     pub(crate) pinned: bool,
+    pub(crate) turn: bool,
     pub(crate) vector: StoredVector<'a>,
     /// What filters ask, in the index's own form; empty for none.
     pub(crate) attributes: &'a [u8],
@@ -94,7 +95,8 @@ pub(crate) fn decode_overlay(bytes: &[u8]) -> Result<StoredRow<'_>> {
 fn put_row(out: &mut Writer, row: &StoredRow<'_>) {
     out.u32(row.row).raw(&row.id).u32(row.version);
     out.i64(row.time).i64(row.created_at).i64(row.valid_from).i64(row.valid_to);
-    out.u32(row.importance.to_bits()).u32(row.confidence.to_bits()).raw(&row.codes).u8(u8::from(row.pinned));
+    out.u32(row.importance.to_bits()).u32(row.confidence.to_bits()).raw(&row.codes);
+    out.u8(u8::from(row.pinned) | u8::from(row.turn) << 1);
     out.u8(match row.vector {
         StoredVector::None => 0,
         StoredVector::Own => 1,
@@ -112,7 +114,7 @@ fn take_row<'a>(input: &mut Reader<'a>, stride: Option<usize>) -> Result<StoredR
     let (row, id, version) = (input.u32()?, input.array()?, input.u32()?);
     let (time, created_at, valid_from, valid_to) = (input.i64()?, input.i64()?, input.i64()?, input.i64()?);
     let (importance, confidence) = (f32::from_bits(input.u32()?), f32::from_bits(input.u32()?));
-    let (codes, pinned, vector) = (input.array()?, input.u8()? != 0, input.u8()?);
+    let (codes, flags, vector) = (input.array()?, input.u8()?, input.u8()?);
     let attributes = input.block()?;
     let vector = match vector {
         0 => StoredVector::None,
@@ -120,7 +122,7 @@ fn take_row<'a>(input: &mut Reader<'a>, stride: Option<usize>) -> Result<StoredR
         2 => StoredVector::Packed(stride.map(|stride| take_quantised(input, stride)).transpose()?),
         _ => return Err(input.corrupt()),
     };
-    if !(0.0..=1.0).contains(&importance) || !(0.0..=1.0).contains(&confidence) {
+    if flags > 3 || !(0.0..=1.0).contains(&importance) || !(0.0..=1.0).contains(&confidence) {
         return Err(input.corrupt());
     }
     Ok(StoredRow {
@@ -134,7 +136,8 @@ fn take_row<'a>(input: &mut Reader<'a>, stride: Option<usize>) -> Result<StoredR
         importance,
         confidence,
         codes,
-        pinned,
+        pinned: flags & 1 == 1,
+        turn: flags & 2 == 2,
         vector,
         attributes,
     })
@@ -167,6 +170,7 @@ mod tests {
             confidence: 1.0,
             codes: [1, 2, 3, 0],
             pinned: n == 1,
+            turn: n == 2,
             vector,
             attributes: &[9, 8],
         }

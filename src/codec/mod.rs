@@ -10,7 +10,6 @@ pub(crate) mod manifest;
 pub(crate) mod pack;
 pub(crate) mod record;
 pub(crate) mod table;
-#[cfg_attr(not(test), expect(dead_code, reason = "commits do not store words yet"))]
 pub(crate) mod terms;
 pub(crate) mod vector;
 

@@ -177,7 +177,9 @@ impl UserWriter<'_, '_> {
         };
         self.put_record(row, &after, kept)?;
         if text_to_embed(&after) != text_to_embed(before) {
-            self.put_terms(row, &terms_of(&after))?;
+            let terms = terms_of(&after);
+            self.put_terms(row, &terms)?;
+            self.change_index(IndexChange::SetTerms { row, terms });
         }
         let linked = i64::from(is_linked(&after)) - i64::from(is_linked(before));
         let facts = self.facts();

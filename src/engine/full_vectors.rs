@@ -112,6 +112,11 @@ impl FullVectors {
         self.rows.bytes() + self.packed_bytes.load(Ordering::Relaxed)
     }
 
+    /// Bytes of the packs that were read.
+    pub(crate) fn packed_bytes(&self) -> usize {
+        self.packed_bytes.load(Ordering::Relaxed)
+    }
+
     fn resident(&self, row: u32) -> Option<&[f32]> {
         if let Some(vector) = self.rows.get(row) {
             return Some(vector);

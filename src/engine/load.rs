@@ -18,7 +18,7 @@ use crate::engine::user_cell::CellState;
 use crate::engine::user_index::{Attributes, LoadedRow, UserIndex};
 use crate::error::{Error, ErrorKind, Result};
 use crate::index::vector::{Facts, VectorSource};
-use crate::memory::Space;
+use crate::memory::{Kind, Space};
 use crate::storage::ReadView;
 
 impl Core {
@@ -30,7 +30,8 @@ impl Core {
     ) -> Result<Option<R>> {
         let cell = self.cell(user);
         let mut state = cell.state.read();
-        if state.index.is_none() {
+        let loaded = state.index.is_none();
+        if loaded {
             drop(state);
             let mut alone = cell.state.write();
             if alone.index.is_none() && !self.load_into(user, &mut alone)? {
@@ -39,11 +40,14 @@ impl Core {
             state = parking_lot::RwLockWriteGuard::downgrade(alone);
         }
         let (Some(head), Some(index)) = (&state.head, &state.index) else { return Ok(None) };
-        let answer = read(head, index)?;
-        let bytes = index.bytes();
-        drop(state);
-        self.cache.settle(&cell, bytes);
-        Ok(Some(answer))
+        let before = index.growth();
+        let answer = read(head, index);
+        if loaded || index.growth() != before {
+            let bytes = index.bytes();
+            drop(state);
+            self.cache.settle(&cell, bytes);
+        }
+        answer.map(Some)
     }
 
     /// Loads head and index of one moment into a cell that is held alone; false for an unknown user.
@@ -266,6 +270,7 @@ fn tail_row(view: &ArchivedRecordV1, row: u32) -> Result<(Facts, Option<Box<Attr
         sensitivity: level.ok_or_else(|| Error::corrupt("record: unknown code"))?.code(),
         visibility: view.visibility,
         pinned: view.pinned,
+        turn: view.kind == Kind::Episode.code() && view.turn.is_some() && view.speaker.is_some(),
         has_vector: false,
     };
     let attributes = if has_attributes(view) { Attributes::of(&view.to_memory()?) } else { None };

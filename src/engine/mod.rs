@@ -1,5 +1,6 @@
 //! What does things: commits, reads, recalls, erases.
 
+mod bind;
 mod calibrate;
 mod change;
 mod commit;
@@ -12,17 +13,21 @@ mod head;
 mod job;
 pub(crate) mod kernels;
 mod load;
+mod load_words;
+mod rank;
 mod read;
 mod recall;
 mod remember;
 mod rows;
 mod spaces;
 mod stored_row;
+mod text_legs;
 mod transaction;
 mod user_cell;
 mod user_index;
 mod user_writer;
 mod why_not;
+mod words;
 
 pub(crate) use crate::index::Filter;
 pub(crate) use crate::storage::{RESERVE_BYTES, Setup};
@@ -34,6 +39,8 @@ pub(crate) use read::Listing;
 pub use read::{Change, UserStats};
 pub use recall::EmptyReason;
 pub(crate) use recall::{Ask, Ranking, Scored, Statuses};
+pub use text_legs::LegSwitches;
+pub(crate) use text_legs::RowLegs;
 pub use why_not::WhyNot;
 
 #[cfg(test)]

@@ -9,16 +9,13 @@ use crate::codec::table::number_of;
 use crate::codec::{Table, UserHash, record};
 use crate::engine::core::Core;
 use crate::engine::head::{Head, head_place, log_chunk};
-use crate::engine::recall::Statuses;
+use crate::engine::recall::{ATTEMPTS, Statuses};
 use crate::error::{Error, Result};
 use crate::index::Filter;
 use crate::index::vector::Facts;
 use crate::memory::{Memory, MemoryId, Sensitivity, StatusKind, Timestamp, UserId, Verb};
 use crate::seal::Standing;
 use crate::storage::ReadView;
-
-/// How often a read that met commits of the same user begins again.
-const ATTEMPTS: u32 = 8;
 
 /// A page of memories in the order in which they were stored.
 pub(crate) struct Page {
@@ -72,7 +69,7 @@ impl Core {
             if let Some(memory) = self.page_records(hash, &[place])?.and_then(|mut found| found.pop()) {
                 return Ok(memory);
             }
-            drop(self.shard_of(hash).installing.read());
+            self.wait_for_commit(hash);
         }
         Err(Error::busy("get: the memory changed faster than it could be read; try again"))
     }
@@ -114,7 +111,7 @@ impl Core {
             if let Some(memories) = self.page_records(hash, &page)? {
                 return Ok(Page { memories, total, next, damaged });
             }
-            drop(self.shard_of(hash).installing.read());
+            self.wait_for_commit(hash);
         }
         Err(Error::busy("list: the user's memories changed faster than they could be read; try again"))
     }

@@ -2,22 +2,22 @@
 
 use crate::codec::table::numbered;
 use crate::codec::{Table, UserHash, record};
-use crate::embed::Purpose;
+use crate::engine::bind::Bound;
 use crate::engine::core::Core;
 use crate::engine::full_vectors::Vectors;
 use crate::engine::head::{Head, row_chunk};
+use crate::engine::rank::Sources;
+use crate::engine::text_legs::{LegSwitches, RowLegs};
 use crate::engine::user_index::UserIndex;
 use crate::error::{Error, ErrorKind, Result};
 use crate::index::Filter;
-use crate::index::vector::{Candidate, Facts, Gate, Request};
+use crate::index::vector::{Candidate, Facts};
 use crate::memory::{Calibration, Memory, MemoryId, Sensitivity, StatusKind, Timestamp, UserId, Vector};
-use crate::policy::score::{Decay, ScoreParams, Scorer};
+use crate::policy::score::{Decay, Scorer};
 use crate::storage::ReadView;
 
-/// The share of the dense leg while it is the only one: its scale then is the score's.
-const DENSE_SHARE: f64 = 1.0;
 /// How often a recall that met commits of the same user begins again.
-const ATTEMPTS: u32 = 8;
+pub(crate) const ATTEMPTS: u32 = 8;
 
 /// A query, checked as far as that goes without the store.
 pub(crate) struct Ask {
@@ -33,6 +33,8 @@ pub(crate) struct Ask {
     pub(crate) raw_cosine: bool,
     pub(crate) contradicted: Vec<MemoryId>,
     pub(crate) statuses: Statuses,
+    pub(crate) scene: Option<String>,
+    pub(crate) legs: LegSwitches,
 }
 
 /// A set of states.
@@ -64,7 +66,7 @@ pub enum EmptyReason {
     FilteredByFilter,
     /// Nothing reached the least score.
     BelowThreshold,
-    /// No memory has anything to compare with the query: vectors are pending.
+    /// No memory has anything to compare with the query: no word of it, and no vector.
     NoSignal,
     /// The query asked for no hit.
     LimitZero,
@@ -95,6 +97,9 @@ impl std::fmt::Display for EmptyReason {
 pub(crate) struct Scored {
     pub(crate) candidate: Candidate,
     pub(crate) facts: Facts,
+    pub(crate) legs: RowLegs,
+    /// Whether its vector was compared with the query's.
+    pub(crate) compared: bool,
     pub(crate) contradicted: bool,
 }
 
@@ -105,6 +110,10 @@ pub(crate) struct Ranking {
     pub(crate) scorer: Option<Scorer>,
     pub(crate) calibration: Calibration,
     pub(crate) reason: Option<EmptyReason>,
+    /// Why the dense leg abstained.
+    pub(crate) abstained: Option<String>,
+    /// The expressions of time in the query that counted.
+    pub(crate) times: Vec<String>,
     pub(crate) damaged: Vec<String>,
     pub(crate) scanned_rows: usize,
     pub(crate) reranked_rows: usize,
@@ -118,6 +127,8 @@ impl Ranking {
             scorer: None,
             calibration: Calibration::RAW,
             reason: Some(reason),
+            abstained: None,
+            times: Vec::new(),
             damaged: Vec::new(),
             scanned_rows: 0,
             reranked_rows: 0,
@@ -126,28 +137,18 @@ impl Ranking {
     }
 }
 
-/// A query in the terms of the store: its vector, its scorer.
-pub(crate) struct Bound<'a> {
-    pub(crate) ask: &'a Ask,
-    pub(crate) vector: Vector,
-    pub(crate) space: u32,
-    pub(crate) calibration: Calibration,
-    pub(crate) scorer: Scorer,
-}
-
 impl Core {
     /// The best hits and their records, of one moment.
     pub(crate) fn recall(&self, user: &UserId, ask: &Ask) -> Result<(Ranking, Vec<Memory>)> {
         self.check_open()?;
-        let Some(bound) = self.bind(ask)? else { return Ok((Ranking::empty(EmptyReason::NothingStored), Vec::new())) };
-        let hash = self.user_hash(user);
+        let (bound, hash) = (self.bind(ask)?, self.user_hash(user));
         for _ in 0..ATTEMPTS {
-            let mut ranking = self.rank(hash, &bound)?;
-            if let Some(records) = self.records_of(hash, &mut ranking)? {
-                return Ok((ranking, records));
+            if let Some(mut ranking) = self.rank(hash, &bound)? {
+                if let Some(records) = self.records_of(hash, &mut ranking)? {
+                    return Ok((ranking, records));
+                }
             }
-            // A commit is on disk but not yet in memory: it will be once this lock is free.
-            drop(self.shard_of(hash).installing.read());
+            self.wait_for_commit(hash);
         }
         Err(Error::busy("recall: the user's memories changed faster than they could be read; try again"))
     }
@@ -155,66 +156,47 @@ impl Core {
     /// The best hits without their records.
     pub(crate) fn recall_ids(&self, user: &UserId, ask: &Ask) -> Result<Ranking> {
         self.check_open()?;
-        match self.bind(ask)? {
-            Some(bound) => self.rank(self.user_hash(user), &bound),
-            None => Ok(Ranking::empty(EmptyReason::NothingStored)),
-        }
-    }
-
-    /// Finds the query's vector and scorer; `None` where the store has no vector at all yet.
-    pub(crate) fn bind<'a>(&self, ask: &'a Ask) -> Result<Option<Bound<'a>>> {
-        let vector = match (&ask.vector, &ask.text) {
-            (Some(vector), _) => vector.clone(),
-            (None, Some(text)) => self.embed_query(text)?,
-            (None, None) => return Err(Error::invalid("query: neither text nor vector")),
-        };
-        let spaces = self.spaces.read();
-        let Some((space, current)) = spaces.current() else { return Ok(None) };
-        if current.dims() != vector.dims() {
-            return Err(Error::invalid(format!(
-                "query vector: {} numbers, the store's space {:?} has {}",
-                vector.dims(),
-                current.model(),
-                current.dims()
-            )));
-        }
-        let calibration = if ask.raw_cosine { Calibration::RAW } else { current.calibration() };
-        let scorer = Scorer::new(ScoreParams {
-            decay: ask.decay,
-            dense_share: DENSE_SHARE,
-            lo: calibration.lo(),
-            hi: calibration.hi(),
-            z: 1.0,
-            weighted: ask.weighted,
-            now: ask.at.unwrap_or_else(|| self.now()).as_micros(),
-        })?;
-        Ok(Some(Bound { ask, vector, space, calibration, scorer }))
-    }
-
-    fn embed_query(&self, text: &str) -> Result<Vector> {
-        let embedder = self.settings.embedder.as_ref();
-        let embedder =
-            embedder.ok_or_else(|| Error::unsupported("query text: the store was opened without an embedder"))?;
-        self.spaces.read().check_embedder()?;
-        let answer = embedder.embed(&[text], Purpose::Query);
-        let mut vectors =
-            answer.map_err(|error| Error::unsupported(format!("query text: {error}")).with_source(error))?;
-        match (vectors.pop(), vectors.is_empty()) {
-            (Some(numbers), true) => Vector::new(&numbers),
-            _ => Err(Error::unsupported("query text: the embedder did not give one vector for one text")),
-        }
-    }
-
-    fn rank(&self, user: UserHash, bound: &Bound<'_>) -> Result<Ranking> {
-        let ranked = self.with_index(user, |head, index| {
-            let vectors = Vectors::new(self, head, &index.full, index.space);
-            let ranking = index.rank(bound, &vectors)?;
-            if vectors.has_read() {
-                vectors.warm()?;
+        let (bound, hash) = (self.bind(ask)?, self.user_hash(user));
+        for _ in 0..ATTEMPTS {
+            if let Some(ranking) = self.rank(hash, &bound)? {
+                return Ok(ranking);
             }
-            Ok(ranking)
+            self.wait_for_commit(hash);
+        }
+        Err(Error::busy("recall: the user's memories changed faster than they could be read; try again"))
+    }
+
+    /// A commit is on disk but not yet in memory: it will be when this returns.
+    pub(crate) fn wait_for_commit(&self, user: UserHash) {
+        drop(self.shard_of(user).installing.read());
+    }
+
+    /// The ranking; `None` where the shard is ahead of the index.
+    fn rank(&self, user: UserHash, bound: &Bound<'_>) -> Result<Option<Ranking>> {
+        let ranked = self.with_index(user, |head, index| {
+            let Some(sources) = self.sources(head, index, bound)? else { return Ok(None) };
+            let ranking = index.rank(bound, &sources)?;
+            if sources.vectors.has_read() {
+                sources.vectors.warm()?;
+            }
+            Ok(Some(ranking))
         })?;
-        Ok(ranked.unwrap_or_else(|| Ranking::empty(EmptyReason::NothingStored)))
+        let unknown = || Ranking { abstained: bound.abstained.clone(), ..Ranking::empty(EmptyReason::NothingStored) };
+        Ok(ranked.unwrap_or_else(|| Some(unknown())))
+    }
+
+    /// What a query reads beside the index; `None` where the shard is ahead of it.
+    pub(crate) fn sources<'a>(
+        &'a self,
+        head: &'a Head,
+        index: &'a UserIndex,
+        bound: &Bound<'_>,
+    ) -> Result<Option<Sources<'a>>> {
+        let vectors = Vectors::new(self, head, &index.full, index.space);
+        if bound.text.is_none() {
+            return Ok(Some(Sources { vectors, words: None }));
+        }
+        Ok(self.words(head, index)?.map(|words| Sources { vectors, words: Some(words) }))
     }
 
     /// The records of the hits; `None` where the shard is ahead of the index.
@@ -253,97 +235,5 @@ impl Core {
         view.get_with(Table::Records, &key, |bytes| {
             record::decode(&head.open_value(self, Table::Records, &key, &chunk, bytes)?)
         })
-    }
-}
-
-impl UserIndex {
-    /// The ranking of one query over this index.
-    fn rank(&self, bound: &Bound<'_>, vectors: &Vectors<'_>) -> Result<Ranking> {
-        let ask = bound.ask;
-        self.check(bound)?;
-        let contradicted = self.rows_of(&ask.contradicted);
-        let outcome =
-            self.with_request(bound, vectors, &contradicted, ask.limit, |request| self.arena.search(request))?;
-        let hits: Vec<Scored> = outcome
-            .hits
-            .iter()
-            .filter_map(|candidate| {
-                let facts = *self.arena.facts(candidate.row)?;
-                Some(Scored { candidate: *candidate, facts, contradicted: contradicted.contains(&candidate.row) })
-            })
-            .collect();
-        Ok(Ranking {
-            reason: hits.is_empty().then(|| self.why_empty(ask)),
-            hits,
-            scorer: Some(bound.scorer),
-            calibration: bound.calibration,
-            damaged: self.damaged.clone(),
-            scanned_rows: outcome.scanned_rows,
-            reranked_rows: outcome.reranked_rows,
-            total_rows: outcome.total_rows,
-        })
-    }
-
-    /// Checks what depends on what is stored.
-    pub(crate) fn check(&self, bound: &Bound<'_>) -> Result<()> {
-        if self.space.is_some_and(|space| space != bound.space) {
-            return Err(Error::busy("recall: the embedding space is changing; try again"));
-        }
-        bound.ask.filter.as_ref().map_or(Ok(()), |filter| filter.check(&self.schema, bound.ask.level))
-    }
-
-    pub(crate) fn rows_of(&self, ids: &[MemoryId]) -> Vec<u32> {
-        ids.iter().filter_map(|id| self.arena.facts_by_id(id.as_bytes()).map(|facts| facts.row)).collect()
-    }
-
-    /// Runs `run` with the request that the query means.
-    pub(crate) fn with_request<R>(
-        &self,
-        bound: &Bound<'_>,
-        vectors: &Vectors<'_>,
-        contradicted: &[u32],
-        k: usize,
-        run: impl FnOnce(&Request<'_>) -> R,
-    ) -> R {
-        let ask = bound.ask;
-        let active_only = ask.statuses == Statuses::ACTIVE;
-        let passes = |facts: &Facts| self.passes(ask, facts);
-        let filter: Option<&(dyn Fn(&Facts) -> bool + Sync)> =
-            if active_only && ask.filter.is_none() { None } else { Some(&passes) };
-        run(&Request {
-            query: Some(bound.vector.as_slice()),
-            scorer: &bound.scorer,
-            legs: None,
-            gate: Gate { active_only, level: ask.level.code() },
-            filter,
-            contradicted,
-            k,
-            min_score: ask.min_score,
-            full: vectors,
-        })
-    }
-
-    pub(crate) fn passes(&self, ask: &Ask, facts: &Facts) -> bool {
-        ask.statuses.holds(facts.status)
-            && ask.filter.as_ref().is_none_or(|filter| filter.passes(facts, self.attributes(facts.row)))
-    }
-
-    /// The first gate that nothing passed.
-    fn why_empty(&self, ask: &Ask) -> EmptyReason {
-        let level = ask.level.code();
-        let seen = |test: &dyn Fn(&Facts) -> bool| self.arena.iter().any(|f| f.sensitivity <= level && test(f));
-        if !seen(&|_| true) {
-            EmptyReason::NothingStored
-        } else if ask.limit == 0 {
-            EmptyReason::LimitZero
-        } else if !seen(&|facts| ask.statuses.holds(facts.status)) {
-            EmptyReason::FilteredByStatus
-        } else if !seen(&|facts| self.passes(ask, facts)) {
-            EmptyReason::FilteredByFilter
-        } else if !seen(&|facts| facts.has_vector && self.passes(ask, facts)) {
-            EmptyReason::NoSignal
-        } else {
-            EmptyReason::BelowThreshold
-        }
     }
 }

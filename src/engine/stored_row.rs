@@ -20,6 +20,7 @@ pub(crate) fn to_stored<'a>(facts: &Facts, vector: StoredVector<'a>, attributes:
         confidence: facts.confidence,
         codes: [facts.kind, facts.status, facts.sensitivity, facts.visibility],
         pinned: facts.pinned,
+        turn: facts.turn,
         vector,
         attributes,
     }
@@ -42,6 +43,7 @@ pub(crate) fn facts_of(row: &StoredRow<'_>) -> Facts {
         sensitivity: row.codes[2],
         visibility: row.codes[3],
         pinned: row.pinned,
+        turn: row.turn,
         has_vector: false,
     }
 }

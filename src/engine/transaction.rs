@@ -248,7 +248,7 @@ impl Staged {
                 self.ids.insert(facts.id, Some((facts.row, facts.version)));
             }
             IndexChange::Remove { id, .. } => _ = self.ids.insert(*id, None),
-            IndexChange::SetVector { .. } | IndexChange::Block { .. } => {}
+            IndexChange::SetVector { .. } | IndexChange::SetTerms { .. } | IndexChange::Block { .. } => {}
         }
         self.changes.push(change);
     }

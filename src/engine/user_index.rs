@@ -1,7 +1,10 @@
 //! The searchable form of one user in memory, and how it follows commits.
 
 use crate::engine::full_vectors::FullVectors;
-use crate::error::Result;
+use std::sync::OnceLock;
+
+use crate::engine::words::{self, Words};
+use crate::error::{Error, Result};
 use crate::index::attributes::Schema;
 use crate::index::vector::{Arena, Facts, NewRow, VectorSource};
 use crate::kernel::Dispatch;
@@ -18,6 +21,10 @@ pub(crate) struct UserIndex {
     pub(crate) space: Option<u32>,
     pub(crate) arena: Arena,
     pub(crate) full: FullVectors,
+    /// Every row number lies below this.
+    pub(crate) next_row: u32,
+    /// Built when words are first searched.
+    pub(crate) words: OnceLock<Words>,
     pub(crate) schema: Schema,
     /// Values that were damaged when it was loaded, by name.
     pub(crate) damaged: Vec<String>,
@@ -52,6 +59,13 @@ pub(crate) enum IndexChange {
         /// The new vector; `None` where it is pending again.
         vector: Option<(u32, Vector)>,
     },
+    /// A changed text.
+    SetTerms {
+        /// The row.
+        row: u32,
+        /// Its stored terms.
+        terms: Vec<u8>,
+    },
     /// A block was built, or built anew.
     Block {
         /// Its number.
@@ -84,6 +98,7 @@ pub(crate) fn facts_of(memory: &Memory, row: u32) -> Facts {
         sensitivity: memory.sensitivity.code(),
         visibility: memory.visibility.code(),
         pinned: memory.pinned,
+        turn: memory.is_turn(),
         has_vector: false,
     }
 }
@@ -111,6 +126,8 @@ impl UserIndex {
             space: space.map(|(number, _)| number),
             arena: Arena::from_rows(dims, kernel, &new)?,
             full: FullVectors::new(dims),
+            next_row: 0,
+            words: OnceLock::new(),
             schema: Schema::default(),
             damaged: Vec::new(),
             attributes: Vec::new(),
@@ -123,6 +140,7 @@ impl UserIndex {
             if let VectorSource::Full(vector) = row.vector {
                 index.full.insert(row.facts.row, vector)?;
             }
+            index.next_row = index.next_row.max(row.facts.row + 1);
             index.set_attributes(&row.facts, row.attributes);
         }
         Ok(index)
@@ -139,29 +157,64 @@ impl UserIndex {
 
     fn apply_one(&mut self, change: IndexChange, version: u64) -> Result<()> {
         match change {
-            IndexChange::Insert { facts, vector, attributes, .. } => {
+            IndexChange::Insert { facts, vector, attributes, terms } => {
                 let vector = self.own(vector);
                 let source = vector.as_ref().map_or(VectorSource::None, |v| VectorSource::Full(v.as_slice()));
                 self.arena.insert(&NewRow { facts, vector: source })?;
                 if let Some(vector) = &vector {
                     self.full.insert(facts.row, vector.as_slice())?;
                 }
+                self.next_row = self.next_row.max(facts.row + 1);
                 self.set_attributes(&facts, attributes);
+                self.set_terms(facts.row, &terms)?;
+                self.join(facts.row);
             }
             IndexChange::Change { facts, attributes } => {
+                self.leave(facts.row);
                 self.drop_attributes(facts.row);
                 self.arena.change_facts(facts.row, &facts)?;
                 self.set_attributes(&facts, attributes);
+                self.join(facts.row);
+                if let Some(words) = self.words.get_mut() {
+                    words.set_standing(&facts);
+                }
             }
+            IndexChange::SetTerms { row, terms } => self.set_terms(row, &terms)?,
             IndexChange::SetVector { row, vector } => self.set_vector(row, vector)?,
             IndexChange::Block { number } => self.full.set_block(number, version),
             IndexChange::Remove { row, .. } => {
+                self.leave(row);
+                if let Some(words) = self.words.get_mut() {
+                    words.remove(row);
+                }
                 self.drop_attributes(row);
                 self.arena.remove(row)?;
                 self.full.remove(row);
             }
         }
         Ok(())
+    }
+
+    fn set_terms(&mut self, row: u32, terms: &[u8]) -> Result<()> {
+        let (Some(words), Some(facts)) = (self.words.get_mut(), self.arena.facts(row)) else { return Ok(()) };
+        let parsed = words::parse(terms)?;
+        let (list, told) = parsed.ok_or_else(|| Error::corrupt("terms: of another analyser"))?;
+        words.insert(facts, &list, told);
+        Ok(())
+    }
+
+    fn join(&mut self, row: u32) {
+        let attributes = self.attributes.get(row as usize).and_then(|a| a.as_deref());
+        if let (Some(words), Some(facts)) = (self.words.get_mut(), self.arena.facts(row)) {
+            words.join(facts, attributes);
+        }
+    }
+
+    fn leave(&mut self, row: u32) {
+        let attributes = self.attributes.get(row as usize).and_then(|a| a.as_deref());
+        if let (Some(words), Some(facts)) = (self.words.get_mut(), self.arena.facts(row)) {
+            words.leave(facts, attributes);
+        }
     }
 
     fn set_vector(&mut self, row: u32, vector: Option<(u32, Vector)>) -> Result<()> {
@@ -204,9 +257,15 @@ impl UserIndex {
         }
     }
 
+    /// Changes when reading has made it larger.
+    pub(crate) fn growth(&self) -> usize {
+        self.full.packed_bytes() + usize::from(self.words.get().is_some())
+    }
+
     /// Memory held: what the cache counts.
     pub(crate) fn bytes(&self) -> usize {
         let pointers = self.attributes.capacity() * size_of::<Option<Box<Attributes>>>();
-        self.arena.bytes() + self.full.bytes() + pointers + self.attribute_bytes
+        let words = self.words.get().map_or(0, Words::bytes);
+        self.arena.bytes() + self.full.bytes() + pointers + self.attribute_bytes + words
     }
 }

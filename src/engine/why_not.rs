@@ -1,10 +1,11 @@
 //! Why a memory was not among the hits.
 
+use crate::engine::bind::Bound;
 use crate::engine::core::Core;
-use crate::engine::full_vectors::Vectors;
-use crate::engine::recall::{Ask, Bound};
+use crate::engine::rank::Sources;
+use crate::engine::recall::{ATTEMPTS, Ask};
 use crate::engine::user_index::UserIndex;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::memory::{MemoryId, Sensitivity, StatusKind, UserId};
 
 /// The first gate that kept a memory from being a hit, or the rank that it has.
@@ -19,7 +20,7 @@ pub enum WhyNot {
     Sensitivity(Sensitivity),
     /// The query's filter keeps it out.
     Filter,
-    /// It has nothing to compare with the query: its vector is pending.
+    /// It has nothing to compare with the query: none of its words, and no vector.
     NoSignal,
     /// Its score is below the query's least.
     BelowThreshold {
@@ -53,7 +54,7 @@ impl std::fmt::Display for WhyNot {
             Self::Status(status) => write!(f, "kept out by its status: {status}"),
             Self::Sensitivity(level) => write!(f, "kept out by its sensitivity: {level}"),
             Self::Filter => f.write_str("kept out by the filter"),
-            Self::NoSignal => f.write_str("nothing to compare with the query: its vector is pending"),
+            Self::NoSignal => f.write_str("nothing to compare with the query: no word of it, and no vector"),
             Self::BelowThreshold { score, min_score } => {
                 write!(f, "score {score:.6} is below the least, {min_score:.6}")
             }
@@ -69,24 +70,25 @@ impl Core {
     /// `seen` is the highest level that the asking handle may see at all.
     pub(crate) fn why_not(&self, user: &UserId, id: MemoryId, seen: Sensitivity, ask: &Ask) -> Result<WhyNot> {
         self.check_open()?;
-        let hash = self.user_hash(user);
-        let bound = self.bind(ask)?;
-        let answer = self.with_index(hash, |head, index| {
-            let vectors = Vectors::new(self, head, &index.full, index.space);
-            index.why_not(id, seen, ask, bound.as_ref().map(|bound| (bound, &vectors)))
-        })?;
-        Ok(answer.unwrap_or(WhyNot::NotStored))
+        let (bound, hash) = (self.bind(ask)?, self.user_hash(user));
+        for _ in 0..ATTEMPTS {
+            let answer = self.with_index(hash, |head, index| match self.sources(head, index, &bound)? {
+                Some(sources) => index.why_not(id, seen, &bound, &sources).map(Some),
+                None => Ok(None),
+            })?;
+            match answer {
+                None => return Ok(WhyNot::NotStored),
+                Some(Some(why)) => return Ok(why),
+                Some(None) => self.wait_for_commit(hash),
+            }
+        }
+        Err(Error::busy("why_not: the user's memories changed faster than they could be read; try again"))
     }
 }
 
 impl UserIndex {
-    fn why_not(
-        &self,
-        id: MemoryId,
-        seen: Sensitivity,
-        ask: &Ask,
-        bound: Option<(&Bound<'_>, &Vectors<'_>)>,
-    ) -> Result<WhyNot> {
+    fn why_not(&self, id: MemoryId, seen: Sensitivity, bound: &Bound<'_>, sources: &Sources<'_>) -> Result<WhyNot> {
+        let ask = bound.ask;
         let Some(facts) = self.arena.facts_by_id(id.as_bytes()).filter(|facts| facts.sensitivity <= seen.code()) else {
             return Ok(WhyNot::NotStored);
         };
@@ -99,15 +101,13 @@ impl UserIndex {
         if !self.passes(ask, facts) {
             return Ok(WhyNot::Filter);
         }
-        let Some((bound, vectors)) = bound else { return Ok(WhyNot::NoSignal) };
-        self.check(bound)?;
-        self.place_among(facts.row, bound, vectors)
+        self.place_among(facts.row, bound, sources)
     }
 
-    fn place_among(&self, row: u32, bound: &Bound<'_>, vectors: &Vectors<'_>) -> Result<WhyNot> {
-        let contradicted = self.rows_of(&bound.ask.contradicted);
+    fn place_among(&self, row: u32, bound: &Bound<'_>, sources: &Sources<'_>) -> Result<WhyNot> {
+        let prepared = self.prepare(bound, sources)?;
         let limit = bound.ask.limit;
-        self.with_request(bound, vectors, &contradicted, limit, |request| {
+        self.with_request(&prepared, limit, |request| {
             let open = crate::index::vector::Request { min_score: None, ..*request };
             if !self.arena.is_eligible(row, &open) {
                 return Ok(WhyNot::NoSignal);

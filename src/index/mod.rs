@@ -2,7 +2,6 @@
 
 pub(crate) mod attributes;
 mod filter;
-#[cfg_attr(not(test), expect(dead_code, reason = "recall does not ask for words yet"))]
 pub(crate) mod lexical;
 pub(crate) mod vector;
 

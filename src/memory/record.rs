@@ -123,6 +123,11 @@ getters! {
 }
 
 impl Memory {
+    /// Whether it is a turn: an episode with its place in a conversation and its speaker.
+    pub fn is_turn(&self) -> bool {
+        self.kind == Kind::Episode && self.turn.is_some() && self.speaker.is_some()
+    }
+
     /// The time from which it fades: when it happened or was made, or was last confirmed or used if that is later.
     pub fn fades_from(&self) -> Timestamp {
         let came_about = self.event_at.unwrap_or(self.created_at);

@@ -128,7 +128,7 @@ pub(crate) struct ScoreParams {
     pub(crate) lo: f64,
     /// Cosine that counts 1.
     pub(crate) hi: f64,
-    /// Divisor of the relevance: 1.8 for turns of a text query, else 1.
+    /// Divisor of the relevance of turns: 1.8 for a text query, else 1.
     pub(crate) z: f64,
     /// Whether importance, confidence and conflicts count.
     pub(crate) weighted: bool,
@@ -153,6 +153,8 @@ pub(crate) struct ScoreInput {
     pub(crate) contradicted: bool,
     /// Whether it never decays.
     pub(crate) pinned: bool,
+    /// Whether it is a turn of a conversation.
+    pub(crate) turn: bool,
 }
 
 /// A score and what it is made of.
@@ -214,7 +216,7 @@ impl Scorer {
     pub(crate) fn parts(&self, m: &ScoreInput) -> ScoreParts {
         let p = &self.params;
         let dense = m.cos.map_or(0.0, |cos| p.dense_share * ((cos - p.lo) / (p.hi - p.lo)));
-        let relevance_raw = (dense + m.additive) / p.z;
+        let relevance_raw = (dense + m.additive) / if m.turn { p.z } else { 1.0 };
         let retention = p.decay.retention(age_days(p.now, m.time), p.decay.rate(m.importance, m.pinned));
         let weight = if p.weighted { weight(m.importance, m.confidence, m.contradicted) } else { 1.0 };
         let relevance = if relevance_raw > 0.0 { relevance_raw } else { 0.0 };
@@ -243,6 +245,7 @@ mod tests {
             confidence: 1.0,
             contradicted: false,
             pinned: false,
+            turn: false,
         }
     }
 

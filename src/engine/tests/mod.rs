@@ -2,3 +2,4 @@
 
 mod attacker;
 mod erasure;
+mod text_recall;

@@ -200,7 +200,7 @@ impl Arena {
         &self.blocks
     }
 
-    pub(super) fn kernel(&self) -> Dispatch {
+    pub(crate) fn kernel(&self) -> Dispatch {
         self.kernel
     }
 
@@ -232,7 +232,6 @@ impl Arena {
 }
 
 /// What the legs of words and context need of the quantised rows.
-#[cfg_attr(not(test), expect(dead_code, reason = "the first caller is the recall by words"))]
 impl Arena {
     /// The quantised form of a row, as it is stored.
     pub(crate) fn quantised(&self, row: u32) -> Option<NewRow<'_>> {

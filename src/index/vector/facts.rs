@@ -36,6 +36,8 @@ pub(crate) struct Facts {
     pub(crate) visibility: u8,
     /// Whether it never decays.
     pub(crate) pinned: bool,
+    /// Whether it is a turn of a conversation.
+    pub(crate) turn: bool,
     /// Whether its vector is known; the arena keeps this itself.
     pub(crate) has_vector: bool,
 }

@@ -9,7 +9,6 @@ pub(crate) struct Legs {
     blocks: Vec<Option<Box<[f64; BLOCK_ROWS]>>>,
 }
 
-#[cfg_attr(not(test), expect(dead_code, reason = "filled by the legs of words and context"))]
 impl Legs {
     pub(super) fn new(generation: u64, blocks: usize) -> Self {
         Self { generation, blocks: vec![None; blocks] }

@@ -24,4 +24,5 @@ mod tests;
 pub(crate) use arena::Arena;
 pub(crate) use facts::{Facts, NewRow, VectorSource};
 pub(crate) use full::{FullRows, RamRows};
+pub(crate) use legs::Legs;
 pub(crate) use request::{Candidate, Gate, Request};

@@ -44,6 +44,7 @@ pub(super) struct Worker<'a> {
     sums: [i32; BLOCK_ROWS],
     extra: [f32; BLOCK_ROWS],
     rate: [f32; BLOCK_ROWS],
+    weight: [f32; BLOCK_ROWS],
     up: [f32; BLOCK_ROWS],
     down: [f32; BLOCK_ROWS],
 }
@@ -61,6 +62,7 @@ impl<'a> Worker<'a> {
             sums: [0; BLOCK_ROWS],
             extra: [0.0; BLOCK_ROWS],
             rate: [0.0; BLOCK_ROWS],
+            weight: [0.0; BLOCK_ROWS],
             up: [0.0; BLOCK_ROWS],
             down: [0.0; BLOCK_ROWS],
         }
@@ -100,7 +102,7 @@ impl<'a> Worker<'a> {
             sums: &self.sums[..lanes],
             scale: &columns.scale,
             err: &columns.err,
-            weight: if self.plan.weighted { &columns.weight } else { &ONES[..lanes] },
+            weight: weights(block, self.plan, &mut self.weight),
             rate: rates(block, self.plan.grid.by_importance, &mut self.rate),
             ago: &columns.ago,
             extra: if largest > 0.0 { &self.extra[..lanes] } else { &ZEROS[..lanes] },
@@ -121,7 +123,7 @@ impl<'a> Worker<'a> {
         }
         let mut largest = f64::MIN_POSITIVE;
         for (lane, extra) in self.extra.iter_mut().enumerate() {
-            let leg = values.map_or(0.0, |values| values[lane] / self.plan.z);
+            let leg = values.map_or(0.0, |values| values[lane]);
             let value = if undo.has(lane) { leg - self.plan.offset } else { leg };
             largest = largest.max(value.abs());
             *extra = value as f32;
@@ -199,6 +201,20 @@ fn only(bits: Bits, keep: impl Fn(usize) -> bool) -> Bits {
         kept.set(lane, keep(lane));
     }
     kept
+}
+
+/// The weights of a block's rows. The divisor of a turn's relevance is one more factor.
+fn weights<'a>(block: &'a Block, plan: &Plan, buffer: &'a mut [f32; BLOCK_ROWS]) -> &'a [f32] {
+    let lanes = block.columns.weight.len();
+    let plain = if plan.weighted { &block.columns.weight[..] } else { &ONES[..lanes] };
+    if plan.z == 1.0 || !block.facts.iter().any(|facts| facts.turn) {
+        return plain;
+    }
+    for (lane, weight) in buffer[..lanes].iter_mut().enumerate() {
+        let is_turn = block.facts.get(lane).is_some_and(|facts| facts.turn);
+        *weight = if is_turn { (f64::from(plain[lane]) / plan.z) as f32 } else { plain[lane] };
+    }
+    &buffer[..lanes]
 }
 
 fn rates<'a>(block: &'a Block, by_importance: bool, buffer: &'a mut [f32; BLOCK_ROWS]) -> &'a [f32] {

@@ -32,6 +32,7 @@ pub(super) struct Plan {
     /// Relevance per unit of cosine, and at cosine 0.
     pub(super) gain: f64,
     pub(super) offset: f64,
+    /// What the relevance of turns is divided by; counted as part of their weight.
     pub(super) z: f64,
     /// The whole exponent that bounds are relative to.
     pub(super) shift: f64,
@@ -81,7 +82,7 @@ impl Arena {
 
     fn plan(&self, request: &Request<'_>) -> Plan {
         let p = request.scorer.params();
-        let dense = if request.query.is_some() { p.dense_share / (p.hi - p.lo) / p.z } else { 0.0 };
+        let dense = if request.query.is_some() { p.dense_share / (p.hi - p.lo) } else { 0.0 };
         let mut plan = Plan {
             planes: request.query.map(|query| self.kernel().quantise_query(query)),
             grid: GridDecay::new(&p.decay, p.weighted),
@@ -120,7 +121,7 @@ impl Arena {
     }
 
     fn relevance_bound(&self, request: &Request<'_>, plan: &Plan, block: usize) -> f64 {
-        let others = request.legs.map_or(0.0, |legs| legs.largest(block)) / plan.z;
+        let others = request.legs.map_or(0.0, |legs| legs.largest(block));
         let norm = f64::from(self.blocks()[block].norm_max);
         let dense = plan.planes.as_ref().map_or(0.0, |p| f64::from(p.norm) * norm * plan.gain + plan.offset);
         dense.max(0.0) + others
@@ -203,6 +204,7 @@ impl Arena {
             confidence: facts.confidence,
             contradicted: contradicted.contains(&place),
             pinned: facts.pinned,
+            turn: facts.turn,
         };
         let parts = request.scorer.parts(&input);
         Ok(Candidate { row: facts.row, id: facts.id, version: facts.version, additive, parts })

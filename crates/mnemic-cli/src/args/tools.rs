@@ -35,7 +35,7 @@ pub(crate) struct EvalArgs {
     /// Directory with memories.jsonl, queries.jsonl and their embeddings
     pub(crate) dir: PathBuf,
     /// What is searched
-    #[arg(long, value_enum, default_value_t = Legs::Dense)]
+    #[arg(long, value_enum, default_value_t = Legs::Hybrid)]
     pub(crate) legs: Legs,
     /// Leave age out of the score
     #[arg(long)]

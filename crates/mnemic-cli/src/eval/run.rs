@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use mnemic::memory::{NewMemory, Space};
-use mnemic::{Curve, ErrorKind, HashedNgrams, Query, Store};
+use mnemic::{Curve, ErrorKind, HashedNgrams, LegSwitches, Query, Store};
 
 use crate::args::{EmbedderChoice, EvalArgs, Global, Legs};
 use crate::eval::dataset::{Dataset, Embeddings};
@@ -19,7 +19,6 @@ const BATCH: usize = 1000;
 const ANSWER: usize = 10;
 
 pub(crate) fn run(global: &Global, args: &EvalArgs) -> Result<Outcome> {
-    check_legs(args.legs)?;
     global.refuse("eval", &["--user", "--level"])?;
     let set = Dataset::read(&args.dir)?;
     let embeddings = match args.embedder {
@@ -40,16 +39,6 @@ pub(crate) fn run(global: &Global, args: &EvalArgs) -> Result<Outcome> {
     let config = Config::new(args, embeddings.as_ref().map(|found| found.model.as_str()), calibration, ANSWER);
     Report::new(&scored, config).print(global.json)?;
     Ok(Outcome::Done)
-}
-
-/// The legs that the library offers: extend this and `query` when it searches words.
-fn check_legs(legs: Legs) -> Result<()> {
-    match legs {
-        Legs::Dense => Ok(()),
-        Legs::Lexical | Legs::Hybrid => {
-            Err(Failure::unsupported(format!("legs {legs}: unsupported, this build has no text search; use dense")))
-        }
-    }
 }
 
 fn open(global: &Global, path: &Path, embeddings: Option<&Embeddings>) -> Result<Store> {
@@ -111,10 +100,14 @@ fn ask_all(
 
 /// Every memory is ranked, so that the reciprocal rank is exact.
 fn query(set: &Dataset, embeddings: Option<&Embeddings>, args: &EvalArgs, number: usize) -> Result<Query> {
-    let query = match embeddings {
-        Some(found) => Query::vector(found.queries.row(number)),
-        None => Query::text(&set.questions[number].text),
+    let text = Query::text(&set.questions[number].text);
+    let query = match (args.legs, embeddings) {
+        (Legs::Dense, Some(found)) => Query::vector(found.queries.row(number)).raw_cosine(),
+        (Legs::Dense, None) => text.legs(LegSwitches::DENSE).raw_cosine(),
+        (Legs::Lexical, _) => text.legs(LegSwitches::WORDS),
+        (Legs::Hybrid, Some(found)) => text.with_vector(found.queries.row(number)),
+        (Legs::Hybrid, None) => text,
     };
-    let query = query.at(set.now(number)?).limit(set.lines.len()).raw_cosine();
+    let query = query.at(set.now(number)?).limit(set.lines.len());
     Ok(if args.no_decay { query.curve(Curve::None) } else { query })
 }

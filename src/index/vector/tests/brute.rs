@@ -52,6 +52,7 @@ fn score(row: &BruteRow, request: &Request<'_>, legs: &BTreeMap<u32, f64>) -> Op
         confidence: facts.confidence,
         contradicted: request.contradicted.contains(&facts.row),
         pinned: facts.pinned,
+        turn: facts.turn,
     };
     let parts = request.scorer.parts(&input);
     Some(Candidate { row: facts.row, id: facts.id, version: facts.version, additive, parts })

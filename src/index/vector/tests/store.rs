@@ -131,6 +131,7 @@ impl Store {
             sensitivity: self.random.below(4) as u8,
             visibility: 0,
             pinned: self.times.is_none() && self.random.one_in(15),
+            turn: self.random.one_in(3),
             has_vector: false,
         }
     }
