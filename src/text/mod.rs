@@ -28,7 +28,10 @@ pub(crate) use query::QueryTerm;
 #[cfg_attr(not(test), expect(unused_imports, reason = "recall does not ask for words yet"))]
 pub(crate) use query::QueryWords;
 pub(crate) use script::Language;
-#[expect(unused_imports, reason = "recall does not ask for words yet")]
+#[cfg_attr(
+    not(feature = "builtin-embedder"),
+    expect(unused_imports, reason = "recall does not ask for words yet")
+)]
 pub(crate) use script::language_of;
 pub(crate) use terms::{TOKENIZER_ID, TOKENIZER_VERSION, TermCount};
 pub(crate) use terms::{TermHash, TermList};

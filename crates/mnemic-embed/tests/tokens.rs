@@ -40,7 +40,10 @@ impl Twin {
                 self.0.get(text.as_str()).map(|id| (end, *id))
             };
             match (start + 1..=chars.len()).rev().find_map(piece) {
-                Some((end, id)) => (start, _) = (end, ids.push(id)),
+                Some((end, id)) => {
+                    ids.push(id);
+                    start = end;
+                }
                 None => return Vec::new(),
             }
         }
