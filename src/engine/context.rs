@@ -26,7 +26,8 @@ pub(crate) struct Layout<'a> {
     pub(crate) language: Option<Language>,
     /// The tokens of a text. `None`: an estimate.
     pub(crate) tokens: Option<&'a dyn Fn(&str) -> usize>,
-    /// How alike two items are, 0 to 1. `None`: by the terms that they share.
+    /// How much of what the first item says the second repeats, 0 to 1; 0.7 makes it a duplicate. `None`: by the terms
+    /// that they share.
     pub(crate) likeness: Option<&'a dyn Fn(usize, usize) -> f64>,
 }
 

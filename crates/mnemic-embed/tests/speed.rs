@@ -1,5 +1,4 @@
 //! How fast it is: `cargo test --release -p mnemic-embed --test speed -- --ignored --nocapture`.
-#![expect(clippy::disallowed_methods, reason = "it measures the time that passes")]
 
 use std::time::Instant;
 
