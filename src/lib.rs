@@ -22,6 +22,8 @@ pub use api::{
     Builder, Correction, Cursor, Explanation, Hit, IdHit, ListOptions, MemoryPage, Query, Recall, Store, StoreStats,
     Update, User, UserCursor, UserPage,
 };
+#[cfg(feature = "builtin-embedder")]
+pub use embed::BuiltinEmbedder;
 pub use embed::{EmbedError, Embedder, HashedNgrams, Purpose};
 pub use engine::{Change, Durability, EmptyReason, Forgotten, LegSwitches, UserStats, WhyNot};
 pub use error::{Error, ErrorKind, Result};

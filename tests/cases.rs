@@ -190,7 +190,7 @@ impl Embedder for Flaky {
         HashedNgrams::new().space()
     }
 
-    fn embed(&self, texts: &[&str], purpose: Purpose) -> Result<Vec<Vec<f32>>, EmbedError> {
+    fn embed(&self, texts: &[&str], purpose: Purpose) -> Result<Vec<Option<Vec<f32>>>, EmbedError> {
         if self.0.load(Ordering::Relaxed) {
             return Err(EmbedError::Unavailable("switched off".into()));
         }
@@ -375,4 +375,21 @@ fn the_newer_fact_does_not_win_and_the_older_is_lost() {
         assert_eq!(ada.get(old).unwrap().status().kind(), StatusKind::Superseded);
         assert_eq!(ada.get(new).unwrap().supersedes(), [old]);
     }
+}
+
+#[cfg(feature = "builtin-embedder")]
+#[test]
+fn a_text_in_a_language_without_vectors_is_kept_and_says_so() {
+    let fs = RecordingFs::new();
+    let store = builder(&world_over(&fs, 1)).embedder(mnemic::BuiltinEmbedder::new()).open().unwrap();
+    let ada = store.user("ada").unwrap();
+    let sofa = ada.remember(NewMemory::note("She bought a red sofa for the living room")).unwrap();
+    ada.remember(NewMemory::note("He plays the trumpet in a jazz band")).unwrap();
+    let tea = ada.remember(NewMemory::note("她喜欢喝绿茶")).unwrap();
+    assert!(ada.get(tea).unwrap().is_pending() && !ada.get(sofa).unwrap().is_pending());
+    assert_eq!(ada.recall(&Query::text("which couch?").limit(1)).unwrap()[0].id(), sofa);
+    let error = ada.recall(&Query::text("她喜欢喝什么？")).unwrap_err();
+    assert!(error.kind() == ErrorKind::Unsupported && error.message().contains("mnemic-static-en-128-1"), "{error}");
+    let changed = ada.correct(sofa, Correction::new("她买了红色的沙发")).unwrap();
+    assert!(ada.get(changed).unwrap().is_pending(), "no old vector for a new text");
 }

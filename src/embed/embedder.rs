@@ -19,12 +19,13 @@ pub trait Embedder: Send + Sync {
     /// The space of its vectors. Must not change while the embedder lives.
     fn space(&self) -> Space;
 
-    /// One vector for each text, in order, each of `space().dims()` numbers, of any length but zero.
+    /// For each text, in order, its vector: `space().dims()` numbers, of any length but zero. `None` where the model has
+    /// nothing to say of a text, such as one in a language that it does not have: its memory is found by words alone.
     ///
     /// # Errors
     ///
     /// One [`EmbedError`] for the whole batch.
-    fn embed(&self, texts: &[&str], purpose: Purpose) -> Result<Vec<Vec<f32>>, EmbedError>;
+    fn embed(&self, texts: &[&str], purpose: Purpose) -> Result<Vec<Option<Vec<f32>>>, EmbedError>;
 }
 
 /// Why an embedder gave no vectors. The message must not hold the text.
@@ -32,7 +33,7 @@ pub trait Embedder: Send + Sync {
 pub enum EmbedError {
     /// It may work later: a service that is down, a model that is still loading.
     Unavailable(String),
-    /// It will never work for these texts: too long, a language that it does not have.
+    /// It will never work for this batch: a text that is too long, say.
     Refused(String),
 }
 

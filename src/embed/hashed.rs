@@ -39,8 +39,8 @@ impl Embedder for HashedNgrams {
         }
     }
 
-    fn embed(&self, texts: &[&str], _purpose: Purpose) -> Result<Vec<Vec<f32>>, EmbedError> {
-        Ok(texts.iter().map(|text| embed(text)).collect())
+    fn embed(&self, texts: &[&str], _purpose: Purpose) -> Result<Vec<Option<Vec<f32>>>, EmbedError> {
+        Ok(texts.iter().map(|text| Some(embed(text))).collect())
     }
 }
 

@@ -66,7 +66,11 @@ impl Core {
         let mut vectors =
             answer.map_err(|error| Error::unsupported(format!("query text: {error}")).with_source(error))?;
         match (vectors.pop(), vectors.is_empty()) {
-            (Some(numbers), true) => Vector::new(&numbers),
+            (Some(Some(numbers)), true) => Vector::new(&numbers),
+            (Some(None), true) => Err(Error::unsupported(format!(
+                "query text: the model {:?} has no vector for it, such as for a language that it does not have",
+                embedder.space().model()
+            ))),
             _ => Err(Error::unsupported("query text: the embedder did not give one vector for one text")),
         }
     }

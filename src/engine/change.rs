@@ -130,7 +130,7 @@ impl Core {
     /// The vector that belongs to a changed text.
     pub(crate) fn vector_for_text(&self, memory: &Memory, text: &str) -> Option<(u32, Vector)> {
         let changed = Memory { text: text.to_owned(), ..memory.clone() };
-        self.embed_all(&[text_to_embed(&changed)])?.pop()
+        self.embed_all(&[text_to_embed(&changed)])?.pop().flatten()
     }
 
     /// Stops or resumes the taking of memories.

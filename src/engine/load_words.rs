@@ -15,6 +15,9 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::storage::ReadView;
 use crate::text::TermList;
 
+/// Stored lists of terms by row.
+type Lists = BTreeMap<u32, Vec<u8>>;
+
 impl Core {
     /// The words of a held user; `None` where the shard is ahead of the index.
     pub(crate) fn words<'a>(&self, head: &Head, index: &'a UserIndex) -> Result<Option<&'a Words>> {
@@ -52,8 +55,8 @@ impl Core {
     }
 
     /// Every list of terms by its row: a value of its own counts before the one in its block's list.
-    fn stored_terms(&self, head: &Head, view: &ReadView, words: &mut Words) -> Result<BTreeMap<u32, Vec<u8>>> {
-        let (mut sum, mut own, mut packed) = (Digest::default(), BTreeMap::new(), BTreeMap::new());
+    fn stored_terms(&self, head: &Head, view: &ReadView, words: &mut Words) -> Result<Lists> {
+        let (mut sum, mut own, mut packed) = (Digest::default(), Lists::new(), Lists::new());
         view.scan_user(Table::Terms, head.user, |key, bytes| {
             let taken = head.term(Table::Terms, key, bytes).and_then(|term| {
                 sum.add(&term);
@@ -80,7 +83,7 @@ impl Core {
         view: &ReadView,
         key: &[u8],
         bytes: &[u8],
-        (own, packed): (&mut BTreeMap<u32, Vec<u8>>, &mut BTreeMap<u32, Vec<u8>>),
+        (own, packed): (&mut Lists, &mut Lists),
     ) -> Result<()> {
         let number = number_of(key).ok_or_else(|| Error::corrupt("terms: malformed key"))?;
         let is_list = number >= PACKED;

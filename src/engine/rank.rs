@@ -3,12 +3,12 @@
 use crate::engine::bind::Bound;
 use crate::engine::full_vectors::Vectors;
 use crate::engine::recall::{Ask, EmptyReason, Ranking, Scored, Statuses};
-use crate::engine::text_legs::{RowLegs, TextLegs};
+use crate::engine::text_legs::{RowLegs, TextLegs, TextQuery};
 use crate::engine::user_index::UserIndex;
 use crate::engine::words::Words;
 use crate::error::{Error, Result};
 use crate::index::vector::{Facts, Gate, Legs, Request};
-use crate::memory::MemoryId;
+use crate::memory::{MemoryId, Vector};
 
 /// What a query reads beside the index.
 pub(crate) struct Sources<'a> {
@@ -97,7 +97,7 @@ impl UserIndex {
             if active_only && ask.filter.is_none() { None } else { Some(&passes) };
         run(&Request {
             // Without a space nothing has a vector to compare.
-            query: prepared.bound.vector.as_ref().filter(|_| self.space.is_some()).map(|vector| vector.as_slice()),
+            query: prepared.bound.vector.as_ref().filter(|_| self.space.is_some()).map(Vector::as_slice),
             scorer: &prepared.bound.scorer,
             legs: prepared.legs.as_ref(),
             gate: Gate { active_only, level: ask.level.code() },
@@ -127,16 +127,17 @@ impl UserIndex {
             EmptyReason::FilteredByStatus
         } else if !seen(&|facts| self.passes(ask, facts)) {
             EmptyReason::FilteredByFilter
-        } else if ask.min_score.is_none() || !self.has_signal(bound, &seen) {
+        } else if ask.min_score.is_none() || !self.has_signal(bound) {
             EmptyReason::NoSignal
         } else {
             EmptyReason::BelowThreshold
         }
     }
 
-    fn has_signal(&self, bound: &Bound<'_>, seen: &dyn Fn(&dyn Fn(&Facts) -> bool) -> bool) -> bool {
-        let by_words = bound.text.as_ref().is_some_and(|text| text.has_signal());
-        let by_vector = bound.vector.is_some() && seen(&|facts| facts.has_vector && self.passes(bound.ask, facts));
-        by_words || by_vector
+    fn has_signal(&self, bound: &Bound<'_>) -> bool {
+        let level = bound.ask.level.code();
+        let compared = |f: &Facts| f.has_vector && f.sensitivity <= level && self.passes(bound.ask, f);
+        bound.text.as_ref().is_some_and(TextQuery::has_signal)
+            || (bound.vector.is_some() && self.arena.iter().any(compared))
     }
 }

@@ -143,10 +143,10 @@ impl Core {
         self.check_open()?;
         let (bound, hash) = (self.bind(ask)?, self.user_hash(user));
         for _ in 0..ATTEMPTS {
-            if let Some(mut ranking) = self.rank(hash, &bound)? {
-                if let Some(records) = self.records_of(hash, &mut ranking)? {
-                    return Ok((ranking, records));
-                }
+            if let Some(mut ranking) = self.rank(hash, &bound)?
+                && let Some(records) = self.records_of(hash, &mut ranking)?
+            {
+                return Ok((ranking, records));
             }
             self.wait_for_commit(hash);
         }

@@ -84,13 +84,14 @@ impl Core {
         let texts: Vec<String> = waiting.iter().map(|p| text_to_embed(&p.memory)).collect();
         let Some(vectors) = self.embed_all(&texts) else { return };
         for (one, vector) in waiting.iter_mut().zip(vectors) {
-            one.memory.space = Some(vector.0);
-            one.vector = Some(vector);
+            one.memory.space = vector.as_ref().map(|(space, _)| *space);
+            one.vector = vector;
         }
     }
 
-    /// Vectors of texts to be stored; `None` where there is no embedder that fits, or it failed.
-    pub(crate) fn embed_all(&self, texts: &[String]) -> Option<Vec<(u32, Vector)>> {
+    /// Vectors of texts to be stored, `None` for a text that has none; `None` for all where there is no embedder that
+    /// fits, or it failed.
+    pub(crate) fn embed_all(&self, texts: &[String]) -> Option<Vec<Option<(u32, Vector)>>> {
         let embedder = self.settings.embedder.as_ref()?;
         let space = {
             let spaces = self.spaces.read();
@@ -104,10 +105,12 @@ impl Core {
             log::warn!("memories stay pending: {} vectors for {} texts", vectors.len(), texts.len());
             return None;
         }
-        let checked: Result<Vec<Vector>> = vectors.iter().map(|numbers| Vector::new(numbers)).collect();
+        let checked: Result<Vec<Option<Vector>>> =
+            vectors.iter().map(|numbers| numbers.as_deref().map(Vector::new).transpose()).collect();
         let checked = checked.inspect_err(|error| log::warn!("memories stay pending: {error}")).ok()?;
         let dims = self.spaces.read().get(space)?.dims();
-        checked.iter().all(|v| v.dims() == dims).then(|| checked.into_iter().map(|v| (space, v)).collect())
+        let fits = checked.iter().flatten().all(|vector| vector.dims() == dims);
+        fits.then(|| checked.into_iter().map(|vector| Some((space, vector?))).collect())
     }
 }
 

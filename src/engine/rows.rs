@@ -17,6 +17,9 @@ use crate::index::vector::Facts;
 use crate::kernel::padded;
 use crate::memory::{Memory, MemoryId, Vector};
 
+/// Vector and terms of a new row.
+type Inserted = (Option<(u32, Vector)>, Vec<u8>);
+
 /// A row that goes into a block.
 pub(crate) struct BlockRow {
     pub(crate) facts: Facts,
@@ -164,7 +167,7 @@ impl UserWriter<'_, '_> {
     }
 
     /// Vector and terms of a row that this job inserted.
-    fn inserted(&self, at: usize) -> Option<(Option<(u32, Vector)>, Vec<u8>)> {
+    fn inserted(&self, at: usize) -> Option<Inserted> {
         match self.staged.changes.get(at) {
             Some(IndexChange::Insert { vector, terms, .. }) => Some((vector.clone(), terms.clone())),
             _ => None,

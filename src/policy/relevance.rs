@@ -26,6 +26,7 @@ impl Shares {
         1.0 + 2.0 * self.near + self.session
     }
 
+    #[cfg(test)]
     /// The sum of the legs of one memory, without context. `dense` is the calibrated similarity.
     pub(crate) fn direct(&self, legs: &Legs) -> f64 {
         self.base(legs.dense, legs.lexical)

@@ -2,8 +2,10 @@
 
 mod analyser;
 mod canonical;
+mod likeness;
 mod preview;
 mod query;
+pub(crate) mod render;
 mod script;
 mod stop_words;
 mod terms;
@@ -16,6 +18,8 @@ mod words;
 mod tests;
 
 pub(crate) use canonical::{CANON_VERSION, canonical};
+pub(crate) use likeness::Likeness;
+#[cfg(test)]
 pub(crate) use preview::preview;
 pub(crate) use query::QueryTerm;
 pub(crate) use query::QueryWords;

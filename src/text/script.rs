@@ -65,6 +65,7 @@ pub(crate) enum Language {
 }
 
 impl Language {
+    #[cfg(test)]
     /// The BCP 47 tag; none for [`Other`](Self::Other).
     pub(crate) const fn tag(self) -> Option<&'static str> {
         match self {

@@ -131,6 +131,7 @@ impl Lexical {
         Scores::of_sums(sums, ceiling)
     }
 
+    #[cfg(test)]
     /// How many Active rows at or below `level` hold a term.
     pub(crate) fn df(&self, term: TermHash, level: Sensitivity) -> u64 {
         self.postings(term).map_or(0, |postings| postings.df(usize::from(level.code())))

@@ -11,6 +11,5 @@ mod tests;
 
 pub(crate) use bm25::Bm25;
 pub(crate) use inverted::{Lexical, Standing};
-pub(crate) use scores::BLOCK_ROWS;
 pub(crate) use scores::Scores;
 pub(crate) use stored::{from_stored, to_stored};

@@ -23,16 +23,19 @@ impl Scores {
         self.values.get(row as usize).copied().unwrap_or(0.0)
     }
 
+    #[cfg(test)]
     /// By row number; rows past the end count 0.
     pub(crate) fn as_slice(&self) -> &[f64] {
         &self.values
     }
 
+    #[cfg(test)]
     /// The largest value of the rows `block * BLOCK_ROWS ..` of a block.
     pub(crate) fn largest(&self, block: usize) -> f64 {
         self.largest.get(block).copied().unwrap_or(0.0)
     }
 
+    #[cfg(test)]
     /// The rows that hold a term of the query, ascending, with their values.
     pub(crate) fn hits(&self) -> impl Iterator<Item = (u32, f64)> {
         let blocks = self.values.chunks(BLOCK_ROWS).zip(&self.largest).enumerate();

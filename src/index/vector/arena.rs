@@ -233,6 +233,7 @@ impl Arena {
 
 /// What the legs of words and context need of the quantised rows.
 impl Arena {
+    #[cfg(test)]
     /// The quantised form of a row, as it is stored.
     pub(crate) fn quantised(&self, row: u32) -> Option<NewRow<'_>> {
         self.place_of(row).map(|(block, lane)| self.blocks[block].row(lane))
