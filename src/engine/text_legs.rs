@@ -15,6 +15,7 @@ use crate::text::time::{TimeExpression, question_times, time_match};
 
 /// Which legs of a text query count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "five switches, each on its own")]
 pub struct LegSwitches {
     /// The meaning, by vectors.
     pub dense: bool,

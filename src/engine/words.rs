@@ -1,6 +1,6 @@
 //! The words of a user's memories in memory, and the conversations that its turns make.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::codec::terms;
 use crate::engine::user_index::Attributes;
@@ -17,7 +17,7 @@ use crate::text::time::Interval;
 pub(crate) struct Words {
     pub(crate) lexical: Lexical,
     told: BTreeMap<u32, Vec<Interval>>,
-    sessions: BTreeMap<String, BTreeMap<(u32, u32), ()>>,
+    sessions: BTreeMap<String, BTreeSet<(u32, u32)>>,
     /// Values that were damaged when it was built, by name.
     pub(crate) damaged: Vec<String>,
 }
@@ -63,7 +63,7 @@ impl Words {
     /// A turn takes its place in its conversation.
     pub(crate) fn join(&mut self, facts: &Facts, attributes: Option<&Attributes>) {
         if let Some((session, place)) = place_of(facts, attributes) {
-            self.sessions.entry(session.to_owned()).or_default().insert(place, ());
+            self.sessions.entry(session.to_owned()).or_default().insert(place);
         }
     }
 
@@ -82,7 +82,7 @@ impl Words {
     pub(crate) fn layout(&self) -> TurnLayout {
         let mut layout = TurnLayout::default();
         for turns in self.sessions.values() {
-            layout.push_session(turns.keys().map(|(_, row)| *row));
+            layout.push_session(turns.iter().map(|(_, row)| *row));
         }
         layout
     }

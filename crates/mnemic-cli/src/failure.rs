@@ -47,10 +47,6 @@ impl Failure {
         Self::new(ErrorKind::Invalid, message)
     }
 
-    pub(crate) fn unsupported(message: impl Into<String>) -> Self {
-        Self::new(ErrorKind::Unsupported, message)
-    }
-
     /// A file that could not be read or written.
     pub(crate) fn file(path: &std::path::Path, error: &std::io::Error) -> Self {
         Self::new(ErrorKind::Io, format!("{}: {error}", path.display()))

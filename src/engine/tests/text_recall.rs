@@ -32,7 +32,7 @@ fn pick<'a, T>(random: &mut SplitMix64, from: &'a [T]) -> &'a T {
 }
 
 fn text(random: &mut SplitMix64) -> String {
-    (0..1 + random.below(6)).map(|_| *pick(random, &WORDS)).collect::<Vec<_>>().join(" ")
+    (0..=random.below(6)).map(|_| *pick(random, &WORDS)).collect::<Vec<_>>().join(" ")
 }
 
 fn vector(random: &mut SplitMix64) -> Vec<f32> {

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 
-use crate::index::lexical::{BLOCK_ROWS, Bm25, Lexical, Standing};
+use crate::index::lexical::scores::BLOCK_ROWS;
+use crate::index::lexical::{Bm25, Lexical, Standing};
 use crate::memory::Sensitivity;
 use crate::text::{QueryTerm, QueryWords, TermList};
 
