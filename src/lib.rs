@@ -19,8 +19,8 @@ mod world;
 pub mod world;
 
 pub use api::{
-    Builder, Correction, Cursor, Explanation, Hit, IdHit, ListOptions, MemoryPage, Query, Recall, Store, StoreStats,
-    Update, User, UserCursor, UserPage,
+    Builder, Context, ContextOptions, Correction, Cursor, Explanation, Hit, IdHit, ListOptions, MemoryPage, Omission,
+    PromptLanguage, Query, Recall, Store, StoreStats, Update, User, UserCursor, UserPage,
 };
 #[cfg(feature = "builtin-embedder")]
 pub use embed::BuiltinEmbedder;

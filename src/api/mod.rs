@@ -1,6 +1,7 @@
 //! What a user of the library touches.
 
 mod builder;
+mod context;
 mod correction;
 mod explanation;
 mod hit;
@@ -12,6 +13,7 @@ mod update;
 mod user;
 
 pub use builder::Builder;
+pub use context::{Context, ContextOptions, Omission, PromptLanguage};
 pub use correction::Correction;
 pub use explanation::Explanation;
 pub use hit::{Hit, IdHit, Recall};

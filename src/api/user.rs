@@ -1,10 +1,14 @@
 use std::borrow::Borrow;
 use std::sync::Arc;
 
+use crate::api::context::{self, Context, ContextOptions};
 use crate::api::{Correction, Cursor, IdHit, ListOptions, MemoryPage, Query, Recall, Update};
 use crate::engine::{Change, Core, Forgotten, UserStats, WhyNot};
 use crate::error::{Error, Result};
-use crate::memory::{Memory, MemoryId, NewMemory, Sensitivity, UserId};
+use crate::memory::{Memory, MemoryId, NewMemory, Sensitivity, StatusKind, UserId};
+
+/// Most pinned memories that go into a prompt.
+const PINNED_MAX: usize = 64;
 
 /// Handle for one user: every verb on memories needs one. Clones are cheap.
 ///
@@ -165,11 +169,28 @@ impl User {
     /// user reads the user's memories into the cache.
     pub fn recall(&self, query: impl Borrow<Query>) -> Result<Recall> {
         let ask = query.borrow().ask(self.level)?;
-        let (ranking, memories) = self.core.recall(&self.id, &ask)?;
-        Ok(Recall::new(&ranking, memories))
+        let recalled = self.core.recall(&self.id, &ask)?;
+        Ok(Recall::new(&recalled.ranking, recalled.memories))
     }
 
-    /// The same, without reading the records: ids and scores.
+    /// What a prompt should know for a query, within a budget of tokens: pinned memories first, then the best hits.
+    ///
+    /// Near-duplicates are dropped, each line has its time label and a short handle, conflicts are marked, what is to
+    /// be withheld is never present. Says what it left out. Never over the budget, by the estimator given.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`recall`](Self::recall); [`Invalid`](crate::ErrorKind::Invalid): a budget of 0.
+    pub fn context(&self, query: impl Borrow<Query>, options: &ContextOptions) -> Result<Context> {
+        let ask = query.borrow().ask(self.level)?;
+        let pinned = ListOptions::new().limit(PINNED_MAX).filter(crate::Filter::pinned(true));
+        let pinned = self.core.list(&self.id, &pinned.statuses([StatusKind::Active]).listing(ask.level)?)?;
+        let recalled = self.core.recall(&self.id, &ask)?;
+        let now = ask.at.unwrap_or_else(|| self.core.now());
+        context::context(&pinned.memories, &recalled, now, options)
+    }
+
+    /// The same as a recall, without reading the records: ids and scores.
     ///
     /// # Errors
     ///

@@ -16,6 +16,12 @@ use crate::memory::{Calibration, Memory, MemoryId, Sensitivity, StatusKind, Time
 use crate::policy::score::{Decay, Scorer};
 use crate::storage::ReadView;
 
+/// A ranking with the records of its hits, in the same order.
+pub(crate) struct Recalled {
+    pub(crate) ranking: Ranking,
+    pub(crate) memories: Vec<Memory>,
+}
+
 /// How often a recall that met commits of the same user begins again.
 pub(crate) const ATTEMPTS: u32 = 8;
 
@@ -139,14 +145,14 @@ impl Ranking {
 
 impl Core {
     /// The best hits and their records, of one moment.
-    pub(crate) fn recall(&self, user: &UserId, ask: &Ask) -> Result<(Ranking, Vec<Memory>)> {
+    pub(crate) fn recall(&self, user: &UserId, ask: &Ask) -> Result<Recalled> {
         self.check_open()?;
         let (bound, hash) = (self.bind(ask)?, self.user_hash(user));
         for _ in 0..ATTEMPTS {
             if let Some(mut ranking) = self.rank(hash, &bound)?
-                && let Some(records) = self.records_of(hash, &mut ranking)?
+                && let Some(memories) = self.records_of(hash, &mut ranking)?
             {
-                return Ok((ranking, records));
+                return Ok(Recalled { ranking, memories });
             }
             self.wait_for_commit(hash);
         }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use mnemic::memory::{MemoryId, Sensitivity};
-use mnemic::{Builder, HashedNgrams, MasterKey, Store, User};
+use mnemic::{Builder, BuiltinEmbedder, MasterKey, Store, User};
 
 use crate::args::Global;
 use crate::failure::{Failure, Result};
@@ -46,7 +46,7 @@ impl Global {
 
     fn builder(&self) -> Result<Builder> {
         let path = self.store.clone().unwrap_or_else(|| PathBuf::from(STORE_DEFAULT));
-        self.with_key(Store::builder(path).embedder(HashedNgrams::new()))
+        self.with_key(Store::builder(path).embedder(BuiltinEmbedder::new()))
     }
 
     /// The builder with the master key that the options name.

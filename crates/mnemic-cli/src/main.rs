@@ -46,6 +46,7 @@ fn run(cli: &Cli) -> Result<Outcome> {
         Command::Recall(args) => verbs::recall(global, args),
         Command::List(args) => verbs::list(global, args),
         Command::Show { id, history } => verbs::show(global, id, *history),
+        Command::Context(args) => verbs::context(global, args),
         Command::Why(args) => verbs::why(global, args),
         Command::Forget(args) => verbs::forget(global, args),
         Command::Correct(args) => verbs::correct(global, args),

@@ -11,7 +11,7 @@ use clap::{Args, Parser, Subcommand};
 use mnemic::memory::Sensitivity;
 
 pub(crate) use memory::{CorrectArgs, MemoryFields, RememberArgs, UpdateArgs};
-pub(crate) use query::{ListArgs, QueryFields, RecallArgs, WhyArgs};
+pub(crate) use query::{ContextArgs, ListArgs, QueryFields, RecallArgs, WhyArgs};
 pub(crate) use tools::{BenchArgs, EmbedderChoice, EvalArgs, ExportArgs, ForgetArgs, ImportArgs, Legs, Phase};
 
 /// Long-term memory for AI agents: remember, recall, correct, forget.
@@ -58,6 +58,8 @@ pub(crate) enum Command {
     Remember(RememberArgs),
     /// Find the best memories for a query
     Recall(RecallArgs),
+    /// Pack what a prompt should know into a block, within a budget of tokens
+    Context(ContextArgs),
     /// List memories in the order in which they were stored
     List(ListArgs),
     /// Show one memory in full

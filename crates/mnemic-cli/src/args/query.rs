@@ -26,6 +26,17 @@ pub(crate) struct WhyArgs {
     pub(crate) fields: QueryFields,
 }
 
+#[derive(Args)]
+pub(crate) struct ContextArgs {
+    /// What is asked
+    pub(crate) query: String,
+    /// At most this many tokens, all counted
+    #[arg(long, default_value_t = 1000, value_name = "TOKENS")]
+    pub(crate) budget: usize,
+    #[command(flatten)]
+    pub(crate) fields: QueryFields,
+}
+
 /// How a query is scored and cut.
 #[derive(Args)]
 pub(crate) struct QueryFields {

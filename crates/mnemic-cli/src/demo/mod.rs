@@ -5,7 +5,7 @@ mod page;
 mod scene;
 mod steps;
 
-use mnemic::{HashedNgrams, Store};
+use mnemic::{BuiltinEmbedder, Store};
 
 use crate::args::Global;
 use crate::demo::page::Page;
@@ -17,7 +17,7 @@ pub(crate) fn run(global: &Global) -> Result<Outcome> {
     global.refuse("demo", &["--store", "--user", "--level", "--passphrase-env"])?;
     let scratch = Scratch::new("demo")?;
     let path = scratch.path().join("memory");
-    let store = Store::builder(&path).embedder(HashedNgrams::new()).open()?;
+    let store = Store::builder(&path).embedder(BuiltinEmbedder::new()).open()?;
     let mut page = Page::new(global.json);
     page.head("mnemic demo: two users, no model, no network, one temporary store")?;
     let scene = Scene::set(&store)?;

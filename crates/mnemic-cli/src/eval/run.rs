@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use mnemic::memory::{NewMemory, Space};
-use mnemic::{Curve, ErrorKind, HashedNgrams, LegSwitches, Query, Store};
+use mnemic::{BuiltinEmbedder, Curve, ErrorKind, LegSwitches, Query, Store};
 
 use crate::args::{EmbedderChoice, EvalArgs, Global, Legs};
 use crate::eval::dataset::{Dataset, Embeddings};
@@ -45,7 +45,7 @@ fn open(global: &Global, path: &Path, embeddings: Option<&Embeddings>) -> Result
     let builder = global.with_key(Store::builder(path))?;
     let builder = match embeddings {
         Some(found) => builder.space(Space::new(&found.model, found.memories.columns())?),
-        None => builder.embedder(HashedNgrams::new()),
+        None => builder.embedder(BuiltinEmbedder::new()),
     };
     Ok(builder.open()?)
 }

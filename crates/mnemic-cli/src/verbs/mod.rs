@@ -15,7 +15,7 @@ pub(crate) use export::export;
 pub(crate) use forget::forget;
 pub(crate) use import::import;
 pub(crate) use list::{list, users};
-pub(crate) use recall::{recall, why};
+pub(crate) use recall::{context, recall, why};
 pub(crate) use remember::remember;
 pub(crate) use show::show;
 pub(crate) use stats::stats;

@@ -1,9 +1,9 @@
 use console::style;
-use mnemic::{Curve, Filter, Hit, Query, Recall, WhyNot};
+use mnemic::{ContextOptions, Curve, Filter, Hit, Omission, Query, Recall, WhyNot};
 use serde_json::{Value, json};
 
 use crate::access::memory_id;
-use crate::args::{Global, QueryFields, RecallArgs, WhyArgs};
+use crate::args::{ContextArgs, Global, QueryFields, RecallArgs, WhyArgs};
 use crate::diagnostics::say;
 use crate::failure::{Outcome, Result};
 use crate::output::{self, printable};
@@ -31,6 +31,30 @@ pub(crate) fn why(global: &Global, args: &WhyArgs) -> Result<Outcome> {
     let document = json!({"id": args.id, "hit": matches!(why, WhyNot::Hit { .. }), "why": why.to_string()});
     output::answer(global.json, &document, &why.to_string())?;
     Ok(Outcome::of_count(usize::from(why != WhyNot::NotStored)))
+}
+
+pub(crate) fn context(global: &Global, args: &ContextArgs) -> Result<Outcome> {
+    let query = query(&args.query, &args.fields);
+    let store = global.open()?;
+    let block = global.handle(&store)?.context(&query, &ContextOptions::new(args.budget))?;
+    store.close()?;
+    let used: Vec<Value> =
+        block.used().iter().map(|(id, handle)| json!({"id": id.to_string(), "handle": handle})).collect();
+    let left_out: Vec<Value> =
+        block.left_out().iter().map(|(id, why)| json!({"id": id.to_string(), "why": omission(*why)})).collect();
+    let document = json!({"text": block.text(), "tokens": block.tokens(), "used": used, "left_out": left_out});
+    output::answer(global.json, &document, block.text())?;
+    Ok(Outcome::of_count(block.used().len()))
+}
+
+fn omission(why: Omission) -> &'static str {
+    match why {
+        Omission::Budget => "budget",
+        Omission::Shortened => "shortened",
+        Omission::Duplicate(_) => "duplicate",
+        Omission::Withheld => "withheld",
+        _ => "other",
+    }
 }
 
 fn query(text: &str, fields: &QueryFields) -> Query {
