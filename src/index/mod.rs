@@ -5,3 +5,5 @@ mod filter;
 pub(crate) mod vector;
 
 pub use filter::{Comparison, Filter};
+#[cfg(feature = "testing")]
+pub use vector::{Lab, LabAnswer, LabQuery, LabRow, lab_kernels};

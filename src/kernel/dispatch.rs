@@ -190,6 +190,20 @@ impl Dispatch {
         }
     }
 
+    /// Reads all bytes and does nothing with them: the roof that a scan is measured against.
+    #[cfg(feature = "testing")]
+    pub(crate) fn read(self, bytes: &[u8]) -> u64 {
+        match self.0 {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: a Dispatch holds only a kernel whose features were detected.
+            Kernel::Avx512Vnni => unsafe { super::avx512::read(bytes) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: as above; both kernels include AVX2.
+            Kernel::Avx2 | Kernel::AvxVnni => unsafe { super::avx2::read(bytes) },
+            _ => super::roof::read(bytes),
+        }
+    }
+
     /// Score bounds of each row; bit i of `marks[i / 16]` says that the upper one reaches the threshold.
     ///
     /// Bounds are in units of 2^shift. They are written only for groups that

@@ -7,8 +7,9 @@ use super::legs::Legs;
 use super::lookup::{SlotTable, hash_id, hash_row};
 use super::request::Gate;
 use super::runs::Run;
+use super::sheet::{Column, Sheet};
 use crate::error::{Error, Result};
-use crate::kernel::{Dispatch, PlanedQuery, padded};
+use crate::kernel::{Dispatch, PlanedQuery, Slab, padded};
 
 const BLOCK_BITS: u32 = BLOCK_ROWS.trailing_zeros();
 /// Blocks that slots can name, two short of the table's marks.
@@ -65,7 +66,7 @@ impl Arena {
     pub(crate) fn insert(&mut self, row: &NewRow<'_>) -> Result<()> {
         self.check(row)?;
         if !self.has_tail {
-            self.open_block(row.facts.time, 0)?;
+            self.open_block(row.facts.time, 0, &mut Slab::new(Sheet::bytes_for(padded(self.dims), 0)))?;
             self.has_tail = true;
         }
         self.push(row);
@@ -93,12 +94,12 @@ impl Arena {
         if fits { Ok(()) } else { Err(Error::invalid(format!("vector: the space has {} dims", self.dims))) }
     }
 
-    pub(super) fn open_block(&mut self, base: i64, rows: usize) -> Result<()> {
+    pub(super) fn open_block(&mut self, base: i64, rows: usize, slab: &mut Slab) -> Result<()> {
         if self.blocks.len() >= BLOCKS_MAX {
             return Err(Error::unsupported("one user can't have more than four billion rows"));
         }
         self.generation += 1;
-        self.blocks.push(Block::new(self.kernel, padded(self.dims), base, rows));
+        self.blocks.push(Block::new(self.kernel, padded(self.dims), base, rows, slab));
         Ok(())
     }
 
@@ -252,7 +253,7 @@ impl Arena {
             let sums = &mut sums[..block.len()];
             self.kernel.scan_i8(query, block.rows(), sums);
             for lane in block.gated(gate).and(&block.with_vector()).iter() {
-                let step = f64::from(block.columns.scale[lane]) * f64::from(query.scale);
+                let step = f64::from(block.column(Column::Scale)[lane]) * f64::from(query.scale);
                 each(&block.facts[lane], f64::from(sums[lane]) * step);
             }
         }

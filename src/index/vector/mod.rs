@@ -9,6 +9,8 @@ mod block;
 mod facts;
 mod full;
 mod hull;
+#[cfg(feature = "testing")]
+mod lab;
 mod legs;
 mod lookup;
 mod rank;
@@ -16,6 +18,7 @@ mod request;
 mod runs;
 mod scan;
 mod search;
+mod sheet;
 mod top;
 
 #[cfg(test)]
@@ -24,4 +27,6 @@ mod tests;
 pub(crate) use arena::Arena;
 pub(crate) use facts::{Facts, NewRow, VectorSource};
 pub(crate) use full::RamRows;
+#[cfg(feature = "testing")]
+pub use lab::{Lab, LabAnswer, LabQuery, LabRow, lab_kernels};
 pub(crate) use request::{Candidate, Gate, Request};

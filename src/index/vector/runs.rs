@@ -5,8 +5,9 @@ use super::bits::BLOCK_ROWS;
 use super::block::Block;
 use super::facts::{Facts, NewRow};
 use super::lookup::{hash_id, hash_row};
+use super::sheet::Sheet;
 use crate::error::Result;
-use crate::kernel::{Dispatch, padded};
+use crate::kernel::{Dispatch, Slab, padded};
 use crate::policy::score::weight;
 
 /// Rows of the largest run.
@@ -37,20 +38,30 @@ impl Arena {
             end = start;
             size = (size * 2).min(RUN_ROWS_MAX);
         }
+        // Runs of full size are not merged again, so they may share memory.
+        let full = cuts.iter().filter(|cut| cut.len() == RUN_ROWS_MAX).count();
+        let mut shared = arena.slab(full * RUN_ROWS_MAX);
         for cut in cuts.into_iter().rev() {
             let (first, run) = (arena.blocks.len(), &mut order[cut]);
             run.sort_by(|a, b| heavier(&a.facts, &b.facts));
-            arena.append_run(run)?;
+            let slab = if run.len() == RUN_ROWS_MAX { &mut shared } else { &mut arena.slab(run.len()) };
+            arena.append_run(run, slab)?;
             arena.push_run(first, run.len());
         }
         Ok(arena)
     }
 
-    fn append_run(&mut self, rows: &[&NewRow<'_>]) -> Result<()> {
+    /// Room for the blocks of runs of so many rows together.
+    fn slab(&self, rows: usize) -> Slab {
+        let padding = 2 * Sheet::bytes_for(0, 1) * rows.div_ceil(RUN_ROWS_MAX);
+        Slab::new(rows * Sheet::row_bytes(padded(self.dims)) + padding)
+    }
+
+    fn append_run(&mut self, rows: &[&NewRow<'_>], slab: &mut Slab) -> Result<()> {
         for part in rows.chunk_by(|a, b| a.facts.pinned == b.facts.pinned) {
             for rows in part.chunks(BLOCK_ROWS) {
                 let base = rows.iter().map(|row| row.facts.time).max().unwrap_or(0);
-                self.open_block(base, rows.len())?;
+                self.open_block(base, rows.len(), slab)?;
                 for row in rows {
                     self.check(row)?;
                     self.push(row);
@@ -105,11 +116,12 @@ impl Arena {
     }
 
     fn pack(&mut self, old: &[Block], places: &[(usize, usize)]) {
+        let mut slab = self.slab(places.len());
         let facts = |&(block, lane): &(usize, usize)| &old[block].facts[lane];
         for part in places.chunk_by(|a, b| facts(a).pinned == facts(b).pinned) {
             for places in part.chunks(BLOCK_ROWS) {
                 let base = places.iter().map(|place| facts(place).time).max().unwrap_or(0);
-                let mut block = Block::new(self.kernel, padded(self.dims), base, places.len());
+                let mut block = Block::new(self.kernel, padded(self.dims), base, places.len(), &mut slab);
                 for &(from, lane) in places {
                     block.push(&old[from].row(lane));
                 }

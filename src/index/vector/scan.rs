@@ -6,6 +6,7 @@ use super::block::Block;
 use super::hull::days_between;
 use super::request::Request;
 use super::search::Plan;
+use super::sheet::Column;
 use super::top::{LowerBounds, SharedFloor};
 use crate::kernel::{BOUND_LANES, BoundConsts, BoundRows};
 
@@ -95,14 +96,13 @@ impl<'a> Worker<'a> {
             return Bits::first(block.len());
         };
         let lanes = block.len().next_multiple_of(BOUND_LANES);
-        let columns = &block.columns;
         let rows = BoundRows {
             sums: &self.sums[..lanes],
-            scale: &columns.scale,
-            err: &columns.err,
-            weight: if self.plan.weighted { &columns.weight } else { &ONES[..lanes] },
+            scale: block.column(Column::Scale),
+            err: block.column(Column::Err),
+            weight: if self.plan.weighted { block.column(Column::Weight) } else { &ONES[..lanes] },
             rate: rates(block, self.plan.grid.by_importance, &mut self.rate),
-            ago: &columns.ago,
+            ago: block.column(Column::Ago),
             extra: if largest > 0.0 { &self.extra[..lanes] } else { &ZEROS[..lanes] },
         };
         let mut marks = [0; BLOCK_ROWS / BOUND_LANES];
@@ -202,10 +202,10 @@ fn only(bits: Bits, keep: impl Fn(usize) -> bool) -> Bits {
 }
 
 fn rates<'a>(block: &'a Block, by_importance: bool, buffer: &'a mut [f32; BLOCK_ROWS]) -> &'a [f32] {
-    let lanes = block.columns.rate.len();
+    let lanes = block.len().next_multiple_of(BOUND_LANES);
     let pinned = block.pinned().and(&block.live());
     if by_importance {
-        return &block.columns.rate;
+        return block.column(Column::Rate);
     }
     if pinned.is_empty() {
         return &ONES[..lanes];
