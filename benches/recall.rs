@@ -33,7 +33,7 @@ const CASES: [Case; 7] = [
 ];
 
 fn ask<'a>(vector: &'a [f32], case: &Case) -> LabQuery<'a> {
-    LabQuery { vector, lambda: case.lambda, floor: case.floor, now: NOW, k: 10, odd_only: false }
+    LabQuery { vector, lambda: case.lambda, floor: case.floor, now: NOW, k: 10, approximate: None, odd_only: false }
 }
 
 fn scan_table(title: &str, vectors: &data::Vectors) {

@@ -309,6 +309,7 @@ impl UserIndex {
             contradicted,
             k,
             min_score: ask.min_score,
+            approximate: None,
             full: &self.full,
         })
     }

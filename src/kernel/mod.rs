@@ -20,6 +20,7 @@ mod quantise;
 #[cfg(feature = "testing")]
 mod roof;
 mod scalar;
+mod sketch;
 mod slab;
 #[cfg(test)]
 mod tests;
@@ -31,4 +32,5 @@ pub(crate) use dispatch::{Dispatch, Kernel};
 #[cfg(test)]
 pub(crate) use naive::float_dot;
 pub(crate) use quantise::{PlanedQuery, RowScale, padded};
+pub(crate) use sketch::{BitQuery, SKETCH_GROUP};
 pub(crate) use slab::{Piece, Slab};

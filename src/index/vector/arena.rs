@@ -1,5 +1,6 @@
 //! The rows of one user, in blocks and time runs.
 
+use super::approximate::Trials;
 use super::bits::BLOCK_ROWS;
 use super::block::Block;
 use super::facts::{Facts, NewRow, VectorSource};
@@ -31,6 +32,7 @@ pub(crate) struct Arena {
     pub(super) live: usize,
     pub(super) dead: usize,
     pub(super) generation: u64,
+    pub(super) trials: Trials,
 }
 
 pub(super) fn slot(block: usize, lane: usize) -> u32 {
@@ -55,6 +57,7 @@ impl Arena {
             live: 0,
             dead: 0,
             generation: 0,
+            trials: Trials::default(),
         }
     }
 

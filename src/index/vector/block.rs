@@ -1,10 +1,13 @@
 //! Up to 256 rows: what a scan reads, and their facts.
 
+use std::sync::OnceLock;
+
 use super::bits::{BLOCK_ROWS, Bits};
 use super::facts::{Facts, LEVELS, NewRow, STATUS_ACTIVE, VectorSource};
 use super::hull::{Hull, HullRow, days_between};
 use super::request::Gate;
 use super::sheet::{Column, Sheet};
+use super::sketch::Sketch;
 use crate::kernel::{Dispatch, RowScale, Slab};
 use crate::policy::score::{importance_rate, weight};
 
@@ -29,6 +32,7 @@ pub(super) struct Block {
     /// The largest norm of a row.
     pub(super) norm_max: f32,
     pub(super) hull: Hull,
+    sketch: OnceLock<Sketch>,
 }
 
 impl Block {
@@ -48,6 +52,7 @@ impl Block {
             ago_min: 0.0,
             norm_max: 0.0,
             hull: Hull::new(base),
+            sketch: OnceLock::new(),
         }
     }
 
@@ -76,6 +81,20 @@ impl Block {
         self.sheet.rows(self.len())
     }
 
+    pub(super) fn row_bytes(&self, lane: usize) -> &[u8] {
+        self.sheet.row(lane)
+    }
+
+    /// The sketch of the rows, drawn when it is first asked for.
+    pub(super) fn sketch(&self) -> &Sketch {
+        self.sketch.get_or_init(|| {
+            Sketch::draw(
+                self.sheet.stride(),
+                (0..self.len()).map(|lane| (self.sheet.row(lane), self.sheet.get(Column::Scale, lane))),
+            )
+        })
+    }
+
     /// A column of the bound pass, padded to its lanes.
     pub(super) fn column(&self, column: Column) -> &[f32] {
         self.sheet.column(column, self.len())
@@ -90,7 +109,7 @@ impl Block {
     /// Memory held.
     pub(super) fn memory(&self) -> usize {
         let facts = self.facts.capacity() * size_of::<Facts>() + self.norms.capacity() * size_of::<f32>();
-        size_of::<Self>() + self.sheet.bytes() + facts
+        size_of::<Self>() + self.sheet.bytes() + facts + self.sketch.get().map_or(0, Sketch::bytes)
     }
 
     /// Appends a row and returns its lane.
@@ -107,6 +126,12 @@ impl Block {
         lane
     }
 
+    /// The vector of a row, as exactly as its quantised form knows it.
+    pub(super) fn unquantised(&self, lane: usize, dims: usize) -> Vec<f32> {
+        let scale = self.sheet.get(Column::Scale, lane);
+        self.sheet.row(lane)[..dims].iter().map(|&x| (f32::from(x) - 128.0) * scale).collect()
+    }
+
     /// A copy of another block's live row, as a row to push here.
     pub(super) fn row(&self, lane: usize) -> NewRow<'_> {
         let number = |column| self.sheet.get(column, lane);
@@ -117,6 +142,7 @@ impl Block {
     }
 
     pub(super) fn set_vector(&mut self, lane: usize, vector: &VectorSource<'_>) {
+        self.sketch.take();
         let bytes = self.sheet.row_mut(lane);
         let (scale, known) = match *vector {
             VectorSource::Full(row) => (self.kernel.quantise_row(row, bytes), true),

@@ -32,6 +32,8 @@ pub struct LabQuery<'a> {
     pub now: i64,
     /// How many hits.
     pub k: usize,
+    /// The recall that is enough; exact without.
+    pub approximate: Option<f64>,
     /// Only rows with an odd number.
     pub odd_only: bool,
 }
@@ -45,6 +47,8 @@ pub struct LabAnswer {
     pub scanned_rows: usize,
     /// Rows that were scored from their full vectors.
     pub reranked_rows: usize,
+    /// The recall that was measured, where the answer is approximate.
+    pub approximate: Option<f64>,
 }
 
 /// An arena with its full vectors.
@@ -117,12 +121,14 @@ impl Lab {
             contradicted: &[],
             k: query.k,
             min_score: None,
+            approximate: query.approximate,
             full: &self.full,
         })?;
         Ok(LabAnswer {
             hits: found.hits.iter().map(|hit| (hit.row, hit.parts.score)).collect(),
             scanned_rows: found.scanned_rows,
             reranked_rows: found.reranked_rows,
+            approximate: found.approximate,
         })
     }
 

@@ -3,6 +3,7 @@
 //! Rows are quantised to bytes in blocks of 256; a search skips the blocks and rows that a bound proves
 //! too low, and scores the rest from the full vectors in f64.
 
+mod approximate;
 mod arena;
 mod bits;
 mod block;
@@ -19,6 +20,7 @@ mod runs;
 mod scan;
 mod search;
 mod sheet;
+mod sketch;
 mod top;
 
 #[cfg(test)]

@@ -47,6 +47,10 @@ impl Sheet {
         self.lanes
     }
 
+    pub(super) fn stride(&self) -> usize {
+        self.stride
+    }
+
     pub(super) fn bytes(&self) -> usize {
         self.piece.as_slice().len()
     }

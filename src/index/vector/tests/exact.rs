@@ -67,6 +67,7 @@ fn ask_with(store: &mut Store, scorer: &Scorer) -> Outcome {
         contradicted: &contradicted,
         k: store.random.pick(&[1, 3, 10, 10, 50, usize::MAX]),
         min_score: store.random.pick(&[None, None, Some(0.3), Some(1e-30), Some(0.0)]),
+        approximate: None,
         full: &store.full,
     };
     let found = store.arena.search(&request).expect("a valid request");
@@ -191,6 +192,7 @@ fn strong_decay_skips_most_rows_and_reranks_few() {
         contradicted: &[],
         k: 10,
         min_score: None,
+        approximate: None,
         full: &store.full,
     };
     let found = store.arena.search(&request).expect("valid");

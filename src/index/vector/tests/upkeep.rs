@@ -78,6 +78,7 @@ fn bad_queries_and_stale_legs_are_refused() {
             contradicted: &[],
             k: 5,
             min_score: None,
+            approximate: None,
             full: &store.full,
         };
         store.arena.search(&request).map(|found| found.hits.len()).map_err(|error| error.kind())
