@@ -181,6 +181,7 @@ impl Arena {
     ) -> (Vec<Survivor>, usize) {
         let mut worker = Worker::new(self, request, plan, floor);
         let query = BitQuery::new(request.query.unwrap_or_default(), crate::kernel::padded(self.dims()));
+        let most = most.min(self.len());
         let mut best = Candidates { most, found: Vec::with_capacity(2 * most + 64), threshold: floor.get() };
         for &(bound, block) in &plan.order {
             if bound < f64::from(best.threshold) {
