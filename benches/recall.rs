@@ -9,7 +9,8 @@ use std::hint::black_box;
 use common::data::{self, DIMS, NOW};
 use common::in_turns;
 use common::naive::Naive;
-use mnemic::{Lab, LabQuery};
+use mnemic::memory::{NewMemory, Timestamp};
+use mnemic::{Curve, Lab, LabQuery, LabRow, Query, Store};
 
 struct Case {
     name: &'static str,
@@ -86,6 +87,60 @@ fn scan_row(case: &Case, lab: &Lab, naive: &Naive, queries: &[Vec<f32>], rows: u
     );
 }
 
+/// What the public API adds to the search: ids alone, and hits with their records.
+fn api_table(vectors: &data::Vectors) {
+    let dir = tempfile::tempdir().expect("a directory");
+    let store = Store::open(dir.path().join("store")).expect("a store");
+    let user = store.user("someone").expect("a user");
+    let rows = data::rows(&vectors.rows, false);
+    for batch in rows.chunks(1000) {
+        let note = |row: &LabRow| {
+            let text = "something worth keeping ".repeat(12);
+            let note = NewMemory::note(text).vector(row.vector.clone()).importance(row.weight);
+            note.created_at(Timestamp::from_micros(row.time))
+        };
+        user.remember_all(batch.iter().map(note)).expect("stored");
+    }
+    let lab = Lab::load(DIMS, None, &rows).expect("valid rows");
+    let case = case("", false, 0.05, 0.0);
+    let mut sums = [0.0; 3];
+    for vector in &vectors.queries {
+        let query = Query::vector(vector.clone()).at(Timestamp::from_micros(NOW)).floor(0.0);
+        let query = query.curve(Curve::Exponential { lambda: case.lambda }).raw_cosine();
+        let times = in_turns(
+            101,
+            [
+                &mut || drop(black_box(lab.search(&ask(vector, &case)))),
+                &mut || drop(black_box(user.recall_ids(&query))),
+                &mut || drop(black_box(user.recall(&query))),
+            ],
+        );
+        sums.iter_mut().zip(times).for_each(|(sum, time)| *sum += time * 1e6 / vectors.queries.len() as f64);
+    }
+    let [search, ids, records] = sums;
+    println!(
+        "| {} | {search:.1} | {ids:.1} | {records:.1} | {:.1} | {:.1} |",
+        rows.len(),
+        ids - search,
+        records - search
+    );
+}
+
+fn criterion_group() {
+    let vectors = data::clustered(10_000, 8);
+    let lab = Lab::load(DIMS, None, &data::rows(&vectors.rows, false)).expect("valid rows");
+    let mut criterion = common::criterion();
+    for case in CASES.iter().filter(|case| !case.equal) {
+        let mut at = 0;
+        criterion.bench_function(&format!("10,000 rows, {}", case.name), |bench| {
+            bench.iter(|| {
+                at = (at + 1) % vectors.queries.len();
+                lab.search(&ask(&vectors.queries[at], case))
+            });
+        });
+    }
+}
+
 fn main() {
     let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a pool");
     one.install(|| {
@@ -99,5 +154,12 @@ fn main() {
             }
             None => println!("\nreal sentences: not here, left out"),
         }
+        println!("\nthe public API, uniform weights, lambda .05, floor 0, microseconds");
+        println!("| rows | search | recall_ids | recall | ids over search | records over search |");
+        println!("| --- | --- | --- | --- | --- | --- |");
+        for rows in [1000, 10_000, 100_000] {
+            api_table(&data::clustered(rows, 8));
+        }
+        criterion_group();
     });
 }

@@ -17,6 +17,8 @@ const BLOCK_BITS: u32 = BLOCK_ROWS.trailing_zeros();
 const BLOCKS_MAX: usize = (u32::MAX >> BLOCK_BITS) as usize;
 /// Below this many removed rows a rewrite is not worth it.
 const DEAD_ROWS_MIN: usize = 256;
+/// More rows than this are rewritten run by run, so that no write waits long.
+const REBUILD_ROWS_MAX: usize = 8192;
 
 /// The searchable rows of one user.
 ///
@@ -157,9 +159,11 @@ impl Arena {
         self.blocks[block].remove(lane);
         self.live -= 1;
         self.dead += 1;
-        if self.dead > DEAD_ROWS_MIN && self.dead > self.live {
+        let all = self.live + self.dead;
+        if all <= REBUILD_ROWS_MAX && self.dead > DEAD_ROWS_MIN && self.dead > self.live {
             return self.rebuild();
         }
+        self.count_dead(block, all > REBUILD_ROWS_MAX);
         Ok(())
     }
 
