@@ -52,7 +52,7 @@ fn scan_table(title: &str, vectors: &data::Vectors) {
 }
 
 fn scan_row(case: &Case, lab: &Lab, naive: &Naive, queries: &[Vec<f32>], rows: usize) {
-    let repeats = (20_000 / rows).clamp(1, 20);
+    let repeats = (100_000 / rows).clamp(2, 50);
     let (mut times, mut scanned, mut reranked) = ([0.0; 4], 0, 0);
     for query in queries {
         let answer = lab.search(&ask(query, case)).expect("a valid query");

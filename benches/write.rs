@@ -35,7 +35,6 @@ fn raw_sync(dir: &Path) -> f64 {
 }
 
 /// Durable writes a second by so many threads, each with a user of its own.
-#[expect(clippy::disallowed_methods, reason = "writers are threads")]
 fn rate(store: &Store, threads: usize, calls: usize, vectors: &[Vec<f32>]) -> f64 {
     let (time, ()) = seconds(|| {
         std::thread::scope(|scope| {

@@ -7,7 +7,7 @@ use std::arch::x86_64::{
 };
 
 use super::bounds::{self, BoundConsts, BoundRows};
-use super::quantise::PlanedQuery;
+use super::quantise::{self, PlanedQuery, RowScale};
 
 const STEP: usize = 64;
 const GROUP: usize = 8;
@@ -105,6 +105,16 @@ fn sum_each(v: &[__m512i; GROUP]) -> __m256i {
 #[target_feature(enable = "avx2,avx512f,avx512bw,avx512vl")]
 pub(super) fn bounds(rows: &BoundRows<'_>, consts: &BoundConsts, up: &mut [f32], down: &mut [f32], marks: &mut [u16]) {
     bounds::bounds(rows, consts, up, down, marks);
+}
+
+#[target_feature(enable = "avx2,avx512f,avx512bw,avx512vl")]
+pub(super) fn quantise_row(row: &[f32], out: &mut [u8]) -> RowScale {
+    quantise::quantise_row(row, out)
+}
+
+#[target_feature(enable = "avx2,avx512f,avx512bw,avx512vl")]
+pub(super) fn quantise_query(query: &[f32]) -> PlanedQuery {
+    quantise::quantise_query(query)
 }
 
 #[cfg(feature = "testing")]

@@ -206,7 +206,7 @@ fn pieces_are_aligned_zeroed_and_apart() {
             bytes.fill(i as u8 + 1);
         }
         pieces.remove(4);
-        let kept = pieces.iter().map(|piece| piece.as_slice());
+        let kept = pieces.iter().map(super::slab::Piece::as_slice);
         assert!(kept.zip([1, 2, 3, 4, 6, 7, 8, 9]).all(|(bytes, i)| bytes.iter().all(|&x| x == i)));
     }
     assert!(Slab::new(0).cut(0).as_slice().is_empty());

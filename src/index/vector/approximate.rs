@@ -102,21 +102,14 @@ impl Arena {
             dense: request.legs.is_none(),
         };
         let mut trials = self.trials.0.lock();
-        let known = trials.iter().position(|trial| trial.shape == shape);
-        let fresh = known.filter(|&at| self.len() <= trials[at].rows + trials[at].rows / 2);
-        let mut guess = match fresh {
-            Some(at) => trials[at].guess(target, self.len()),
-            None => {
-                known.into_iter().for_each(|at| drop(trials.remove(at)));
-                if trials.len() >= TRIALS_MAX {
-                    trials.remove(0);
-                }
-                let trial = Trial { shape, rows: self.len(), ranks: self.ranks(request) };
-                let guess = trial.guess(target, self.len());
-                trials.push(trial);
-                guess
+        trials.retain(|trial| trial.shape != shape || self.len() <= trial.rows + trial.rows / 2);
+        if trials.iter().all(|trial| trial.shape != shape) {
+            if trials.len() >= TRIALS_MAX {
+                trials.remove(0);
             }
-        }?;
+            trials.push(Trial { shape, rows: self.len(), ranks: self.ranks(request) });
+        }
+        let mut guess = trials.iter().find(|trial| trial.shape == shape)?.guess(target, self.len())?;
         guess.candidates = guess.candidates.max(1) * request.k.div_ceil(HITS);
         Some(guess)
     }

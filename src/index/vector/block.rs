@@ -32,7 +32,7 @@ pub(super) struct Block {
     /// The largest norm of a row.
     pub(super) norm_max: f32,
     pub(super) hull: Hull,
-    sketch: OnceLock<Sketch>,
+    sketch: OnceLock<Box<Sketch>>,
 }
 
 impl Block {
@@ -88,10 +88,8 @@ impl Block {
     /// The sketch of the rows, drawn when it is first asked for.
     pub(super) fn sketch(&self) -> &Sketch {
         self.sketch.get_or_init(|| {
-            Sketch::draw(
-                self.sheet.stride(),
-                (0..self.len()).map(|lane| (self.sheet.row(lane), self.sheet.get(Column::Scale, lane))),
-            )
+            let row = |lane| (self.sheet.row(lane), self.sheet.get(Column::Scale, lane));
+            Box::new(Sketch::draw(self.sheet.stride(), (0..self.len()).map(row)))
         })
     }
 
@@ -109,7 +107,7 @@ impl Block {
     /// Memory held.
     pub(super) fn memory(&self) -> usize {
         let facts = self.facts.capacity() * size_of::<Facts>() + self.norms.capacity() * size_of::<f32>();
-        size_of::<Self>() + self.sheet.bytes() + facts + self.sketch.get().map_or(0, Sketch::bytes)
+        size_of::<Self>() + self.sheet.bytes() + facts + self.sketch.get().map_or(0, |sketch| sketch.bytes())
     }
 
     /// Appends a row and returns its lane.

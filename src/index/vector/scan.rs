@@ -211,12 +211,13 @@ impl<'a> Worker<'a> {
 
     /// Learns from the lower bounds, then keeps the rows that still reach the floor.
     fn keep(&mut self, index: usize, survivors: Bits) {
-        for lane in survivors.iter() {
+        let mut floor = self.floor.get();
+        for lane in survivors.iter().filter(|&lane| self.down[lane] > 0.0) {
             if let Some(kth) = self.lower.push(self.down[lane]) {
-                self.floor.raise(kth);
+                floor = floor.max(kth);
             }
         }
-        let floor = self.floor.get();
+        self.floor.raise(floor);
         for lane in survivors.iter().filter(|&lane| self.up[lane] >= floor) {
             self.survivors.push(Survivor { up: self.up[lane], block: index as u32, lane: lane as u32 });
         }

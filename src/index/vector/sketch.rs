@@ -47,6 +47,6 @@ impl Sketch {
     }
 
     pub(super) fn bytes(&self) -> usize {
-        self.words.capacity() * size_of::<u64>()
+        size_of::<Self>() + self.words.capacity() * size_of::<u64>()
     }
 }
