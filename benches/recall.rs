@@ -52,7 +52,7 @@ fn scan_table(title: &str, vectors: &data::Vectors) {
 }
 
 fn scan_row(case: &Case, lab: &Lab, naive: &Naive, queries: &[Vec<f32>], rows: usize) {
-    let repeats = (100_000 / rows).clamp(2, 50);
+    let repeats = (50_000 / rows).clamp(2, 25);
     let (mut times, mut scanned, mut reranked) = ([0.0; 4], 0, 0);
     for query in queries {
         let answer = lab.search(&ask(query, case)).expect("a valid query");
@@ -61,8 +61,8 @@ fn scan_row(case: &Case, lab: &Lab, naive: &Naive, queries: &[Vec<f32>], rows: u
         let wanted = naive.search(query, case.lambda, case.floor, 10);
         assert!((wanted[0].1 - answer.hits[0].1).abs() < 1e-4, "{wanted:?} {answer:?}");
         let many = |routine: &mut dyn FnMut()| (0..repeats).for_each(|_| routine());
-        let medians = in_turns(
-            7,
+        let best = in_turns(
+            9,
             [
                 &mut || many(&mut || drop(black_box(naive.search(query, case.lambda, case.floor, 10)))),
                 &mut || many(&mut || drop(black_box(lab.search(&ask(query, case))))),
@@ -70,7 +70,7 @@ fn scan_row(case: &Case, lab: &Lab, naive: &Naive, queries: &[Vec<f32>], rows: u
                 &mut || many(&mut || _ = black_box(lab.scan(query))),
             ],
         );
-        times.iter_mut().zip(medians).for_each(|(sum, time)| *sum += time / repeats as f64);
+        times.iter_mut().zip(best).for_each(|(sum, time)| *sum += time / repeats as f64);
     }
     let each = 1e6 / queries.len() as f64;
     let all = (queries.len() * rows) as f64;

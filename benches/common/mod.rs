@@ -6,21 +6,20 @@ pub(crate) mod naive;
 
 use std::time::Instant;
 
-/// Median seconds of each of several routines, run in turns so that all meet the same noise.
+/// Best seconds of each of several routines, run in turns so that all meet the same noise, each after a run
+/// that warms its caches.
 #[expect(clippy::disallowed_methods, reason = "a bench measures")]
 pub(crate) fn in_turns<const N: usize>(rounds: usize, mut routines: [&mut dyn FnMut(); N]) -> [f64; N] {
-    let mut times: [Vec<f64>; N] = std::array::from_fn(|_| Vec::with_capacity(rounds));
+    let mut best = [f64::INFINITY; N];
     for _ in 0..rounds {
-        for (routine, times) in routines.iter_mut().zip(&mut times) {
+        for (routine, best) in routines.iter_mut().zip(&mut best) {
+            routine();
             let start = Instant::now();
             routine();
-            times.push(start.elapsed().as_secs_f64());
+            *best = best.min(start.elapsed().as_secs_f64());
         }
     }
-    times.map(|mut times| {
-        times.sort_by(f64::total_cmp);
-        times[times.len() / 2]
-    })
+    best
 }
 
 /// Seconds of one call.
