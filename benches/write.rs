@@ -98,10 +98,11 @@ fn stalls(vectors: &[Vec<f32>], rows: u32) {
     times.sort_by(f64::total_cmp);
     let at = |part: f64| times[(times.len() as f64 * part) as usize] * 1e3;
     println!(
-        "index of {rows} rows: insertion {:.2} us in the mean, {:.3} ms at 99.9 %, {:.2} ms at most",
+        "index of {rows} rows: insertion {:.2} us in the mean, {:.3} ms at 99.9 %, {:.2} ms at most, {} over 20 ms",
         mean * 1e6,
         at(0.999),
-        times[times.len() - 1] * 1e3
+        times[times.len() - 1] * 1e3,
+        times.iter().filter(|&&time| time > 0.02).count(),
     );
 }
 

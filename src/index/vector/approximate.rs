@@ -17,6 +17,8 @@ use crate::kernel::BitQuery;
 const ROWS_MIN: usize = 8192;
 /// Rows of the user that stand in for queries.
 const SAMPLE: usize = 128;
+/// How far from a row a query is put, as a part of its length.
+const NOISE: f32 = 0.3;
 /// Hits that a measurement counts.
 const HITS: usize = 10;
 /// Past this part of all rows an exact answer is as cheap.
@@ -87,6 +89,18 @@ impl Candidates {
     }
 }
 
+/// A query near a row: real queries are less like any row than rows are like each other.
+fn near(mut row: Vec<f32>) -> Vec<f32> {
+    let size = row.iter().map(|x| x * x).sum::<f32>().sqrt();
+    let each = NOISE * size * (3.0 / row.len() as f32).sqrt();
+    let mut state = 0x9e37_79b9u32;
+    for x in &mut row {
+        state = (state ^ x.to_bits()).wrapping_mul(0x85eb_ca6b).rotate_left(13);
+        *x += each * (state as i32 as f32 / i32::MAX as f32);
+    }
+    row
+}
+
 impl Arena {
     /// How to answer approximately; none where an exact answer is better.
     pub(super) fn guess(&self, request: &Request<'_>, plan: &Plan, target: f64) -> Option<Guess> {
@@ -123,7 +137,7 @@ impl Arena {
         let mut ranks = Vec::with_capacity(SAMPLE * HITS);
         for &(block, lane) in places.iter().step_by((places.len() / SAMPLE).max(1)) {
             let block = &self.blocks()[block];
-            let (row, query) = (block.facts[lane].row, block.unquantised(lane, self.dims()));
+            let (row, query) = (block.facts[lane].row, near(block.unquantised(lane, self.dims())));
             let other = |facts: &super::Facts| facts.row != row;
             let open = Gate { level: u8::MAX, ..request.gate };
             let asked = Request {
