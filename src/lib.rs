@@ -28,5 +28,8 @@ pub use embed::{EmbedError, Embedder, HashedNgrams, Purpose};
 pub use engine::{Change, Durability, EmptyReason, Forgotten, LegSwitches, UserStats, WhyNot};
 pub use error::{Error, ErrorKind, Result};
 pub use index::{Comparison, Filter};
+#[cfg(feature = "testing")]
+#[doc(hidden)]
+pub use index::{Lab, LabAnswer, LabQuery, LabRow, lab_kernels};
 pub use policy::score::Curve;
 pub use seal::MasterKey;

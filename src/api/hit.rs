@@ -61,6 +61,7 @@ pub struct Recall {
     abstained: Option<String>,
     times: Vec<String>,
     damaged: Vec<String>,
+    approximate: Option<f64>,
     scanned_rows: usize,
     reranked_rows: usize,
     total_rows: usize,
@@ -75,6 +76,7 @@ impl Recall {
             abstained: ranking.abstained.clone(),
             times: ranking.times.clone(),
             damaged: ranking.damaged.clone(),
+            approximate: ranking.approximate,
             scanned_rows: ranking.scanned_rows,
             reranked_rows: ranking.reranked_rows,
             total_rows: ranking.total_rows,
@@ -104,6 +106,11 @@ impl Recall {
     /// Damaged values that could not be searched, by name: where there are any, a hit may be missing.
     pub fn damaged(&self) -> &[String] {
         &self.damaged
+    }
+
+    /// The recall that was measured for answers like this one, where it is approximate; `None`: it is exact.
+    pub fn approximate(&self) -> Option<f64> {
+        self.approximate
     }
 
     /// Rows whose vectors were looked at. The rest was ruled out by a bound.

@@ -39,6 +39,7 @@ pub struct Query {
     statuses: Option<Vec<StatusKind>>,
     scene: Option<String>,
     legs: LegSwitches,
+    approximate: Option<f64>,
 }
 
 impl Query {
@@ -76,6 +77,7 @@ impl Query {
             statuses: None,
             scene: None,
             legs: LegSwitches::ALL,
+            approximate: None,
         }
     }
 
@@ -157,6 +159,17 @@ impl Query {
         self
     }
 
+    /// Lets the answer miss some of the true hits: `target_recall` of them, over 0 and at most 1, is enough. Default:
+    /// exact.
+    ///
+    /// Decay, weights and filters stay free. The answer says that it is approximate, and which recall was measured on
+    /// the user's own memories ([`Recall::approximate`](crate::Recall::approximate)); where an exact answer is as
+    /// cheap, as for every user of ordinary size, it is exact.
+    pub fn approximate(mut self, target_recall: f64) -> Self {
+        self.approximate = Some(target_recall);
+        self
+    }
+
     /// Checks the query for a handle that sees up to `seen`.
     pub(crate) fn ask(&self, seen: Sensitivity) -> Result<Ask> {
         let text = self.text.as_ref().map(|text| check_text(text)).transpose()?;
@@ -168,6 +181,9 @@ impl Query {
         }
         if self.min_score.is_some_and(f64::is_nan) {
             return Err(Error::invalid("min_score: is NaN"));
+        }
+        if self.approximate.is_some_and(|target| !(target > 0.0 && target <= 1.0)) {
+            return Err(Error::invalid("approximate: the target recall must be over 0 and at most 1"));
         }
         if self.statuses.as_ref().is_some_and(Vec::is_empty) {
             return Err(Error::invalid("statuses: an empty list"));
@@ -190,6 +206,7 @@ impl Query {
             contradicted: self.contradicted.clone(),
             scene: self.scene.clone(),
             legs: self.legs,
+            approximate: self.approximate,
             statuses: self.statuses.as_ref().map_or(Statuses::ACTIVE, |kinds| Statuses::of(kinds.iter().copied())),
         })
     }

@@ -64,6 +64,7 @@ impl UserIndex {
             abstained: bound.abstained.clone(),
             times: bound.text.iter().flat_map(|text| text.times().map(str::to_owned)).collect(),
             damaged,
+            approximate: outcome.approximate,
             scanned_rows: outcome.scanned_rows,
             reranked_rows: outcome.reranked_rows,
             total_rows: outcome.total_rows,
@@ -105,6 +106,7 @@ impl UserIndex {
             contradicted: &prepared.contradicted,
             k,
             min_score: ask.min_score,
+            approximate: ask.approximate,
             full: &prepared.sources.vectors,
         })
     }

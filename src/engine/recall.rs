@@ -41,6 +41,8 @@ pub(crate) struct Ask {
     pub(crate) statuses: Statuses,
     pub(crate) scene: Option<String>,
     pub(crate) legs: LegSwitches,
+    /// The part of the true hits that is enough.
+    pub(crate) approximate: Option<f64>,
 }
 
 /// A set of states.
@@ -121,6 +123,8 @@ pub(crate) struct Ranking {
     /// The expressions of time in the query that counted.
     pub(crate) times: Vec<String>,
     pub(crate) damaged: Vec<String>,
+    /// The recall that was measured, where the answer is approximate.
+    pub(crate) approximate: Option<f64>,
     pub(crate) scanned_rows: usize,
     pub(crate) reranked_rows: usize,
     pub(crate) total_rows: usize,
@@ -136,6 +140,7 @@ impl Ranking {
             abstained: None,
             times: Vec::new(),
             damaged: Vec::new(),
+            approximate: None,
             scanned_rows: 0,
             reranked_rows: 0,
             total_rows: 0,

@@ -13,7 +13,7 @@ unsafe impl Zeroable for Line {}
 // SAFETY: 64 bytes at an alignment of 64 leave no padding, and every bit pattern is a value.
 unsafe impl Pod for Line {}
 
-/// A growable buffer of whole 64-byte lines, aligned to 64.
+/// A buffer of whole 64-byte lines, aligned to 64.
 #[derive(Default, Clone)]
 pub(crate) struct AlignedBytes {
     lines: Vec<Line>,
@@ -25,17 +25,6 @@ impl AlignedBytes {
         Self { lines: vec![Line([0; LINE]); len.div_ceil(LINE)] }
     }
 
-    /// An empty buffer with room for `len` bytes.
-    pub(crate) fn with_capacity(len: usize) -> Self {
-        Self { lines: Vec::with_capacity(len.div_ceil(LINE)) }
-    }
-
-    /// Appends `len` bytes of `value`; `len` is a multiple of 64.
-    pub(crate) fn extend(&mut self, len: usize, value: u8) {
-        debug_assert_eq!(len % LINE, 0);
-        self.lines.resize(self.lines.len() + len / LINE, Line([value; LINE]));
-    }
-
     /// The bytes.
     pub(crate) fn as_slice(&self) -> &[u8] {
         bytemuck::cast_slice(&self.lines)
@@ -44,10 +33,5 @@ impl AlignedBytes {
     /// The bytes, to change.
     pub(crate) fn as_mut_slice(&mut self) -> &mut [u8] {
         bytemuck::cast_slice_mut(&mut self.lines)
-    }
-
-    /// Bytes held, spare room included.
-    pub(crate) fn capacity(&self) -> usize {
-        self.lines.capacity() * LINE
     }
 }

@@ -118,3 +118,9 @@ pub(super) fn quantise_row(row: &[f32], out: &mut [u8]) -> RowScale {
 pub(super) fn quantise_query(query: &[f32]) -> PlanedQuery {
     quantise::quantise_query(query)
 }
+
+#[cfg(feature = "testing")]
+#[target_feature(enable = "avx2")]
+pub(super) fn read(bytes: &[u8]) -> u64 {
+    super::roof::read(bytes)
+}

@@ -151,19 +151,22 @@ fn group(b: &BoundRows<'_>, c: &BoundConsts, up: &mut [f32; BOUND_LANES], down: 
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "must be compiled inside each instruction set")]
 pub(super) fn bounds(rows: &BoundRows<'_>, consts: &BoundConsts, up: &mut [f32], down: &mut [f32], marks: &mut [u16]) {
-    let (up, _) = up.as_chunks_mut::<BOUND_LANES>();
-    let (down, _) = down.as_chunks_mut::<BOUND_LANES>();
-    for (g, ((up, down), mark)) in up.iter_mut().zip(down).zip(marks).enumerate() {
-        let at = g * BOUND_LANES..(g + 1) * BOUND_LANES;
+    let groups = marks.len();
+    let (up, down) = (up.as_chunks_mut::<BOUND_LANES>().0, down.as_chunks_mut::<BOUND_LANES>().0);
+    let (up, down) = (&mut up[..groups], &mut down[..groups]);
+    let sums = &rows.sums.as_chunks::<BOUND_LANES>().0[..groups];
+    let columns = [rows.scale, rows.err, rows.weight, rows.rate, rows.ago, rows.extra];
+    let [scale, err, weight, rate, ago, extra] = columns.map(|column| &column.as_chunks::<BOUND_LANES>().0[..groups]);
+    for g in 0..groups {
         let part = BoundRows {
-            sums: &rows.sums[at.clone()],
-            scale: &rows.scale[at.clone()],
-            err: &rows.err[at.clone()],
-            weight: &rows.weight[at.clone()],
-            rate: &rows.rate[at.clone()],
-            ago: &rows.ago[at.clone()],
-            extra: &rows.extra[at],
+            sums: &sums[g],
+            scale: &scale[g],
+            err: &err[g],
+            weight: &weight[g],
+            rate: &rate[g],
+            ago: &ago[g],
+            extra: &extra[g],
         };
-        *mark = group(&part, consts, up, down);
+        marks[g] = group(&part, consts, &mut up[g], &mut down[g]);
     }
 }

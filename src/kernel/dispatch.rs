@@ -135,27 +135,28 @@ impl Dispatch {
 
     /// Quantises a finite row into `out`, biased by 128 and padded; `out` holds [`padded`](super::padded) bytes.
     pub(crate) fn quantise_row(self, row: &[f32], out: &mut [u8]) -> RowScale {
-        #[cfg(target_arch = "x86_64")]
-        if self.has_avx2() {
-            // SAFETY: the features of this kernel were detected, and AVX2 is one of them.
-            return unsafe { super::avx2::quantise_row(row, out) };
+        match self.0 {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: a Dispatch holds only a kernel whose features were detected.
+            Kernel::Avx512Vnni => unsafe { super::avx512::quantise_row(row, out) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: as above; both kernels include AVX2.
+            Kernel::Avx2 | Kernel::AvxVnni => unsafe { super::avx2::quantise_row(row, out) },
+            _ => quantise::quantise_row(row, out),
         }
-        quantise::quantise_row(row, out)
     }
 
     /// Quantises a finite query so that no sum with any row can leave i32.
     pub(crate) fn quantise_query(self, query: &[f32]) -> PlanedQuery {
-        #[cfg(target_arch = "x86_64")]
-        if self.has_avx2() {
-            // SAFETY: the features of this kernel were detected, and AVX2 is one of them.
-            return unsafe { super::avx2::quantise_query(query) };
+        match self.0 {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: a Dispatch holds only a kernel whose features were detected.
+            Kernel::Avx512Vnni => unsafe { super::avx512::quantise_query(query) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: as above; both kernels include AVX2.
+            Kernel::Avx2 | Kernel::AvxVnni => unsafe { super::avx2::quantise_query(query) },
+            _ => quantise::quantise_query(query),
         }
-        quantise::quantise_query(query)
-    }
-
-    #[cfg(target_arch = "x86_64")]
-    fn has_avx2(self) -> bool {
-        matches!(self.0, Kernel::Avx2 | Kernel::AvxVnni | Kernel::Avx512Vnni)
     }
 
     /// The integer sum of the query with each biased row; `rows` holds `out.len()` rows of its stride.
@@ -187,6 +188,20 @@ impl Dispatch {
             #[cfg(target_arch = "aarch64")]
             Kernel::Neon => super::neon::dot(a, b),
             _ => scalar::dot(a, b),
+        }
+    }
+
+    /// Reads all bytes and does nothing with them: the roof that a scan is measured against.
+    #[cfg(feature = "testing")]
+    pub(crate) fn read(self, bytes: &[u8]) -> u64 {
+        match self.0 {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: a Dispatch holds only a kernel whose features were detected.
+            Kernel::Avx512Vnni => unsafe { super::avx512::read(bytes) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: as above; both kernels include AVX2.
+            Kernel::Avx2 | Kernel::AvxVnni => unsafe { super::avx2::read(bytes) },
+            _ => super::roof::read(bytes),
         }
     }
 

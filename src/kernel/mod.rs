@@ -17,11 +17,14 @@ mod naive;
 #[cfg(target_arch = "aarch64")]
 mod neon;
 mod quantise;
+#[cfg(feature = "testing")]
+mod roof;
 mod scalar;
+mod sketch;
+mod slab;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use aligned::AlignedBytes;
 #[cfg(test)]
 pub(crate) use bounds::exp2_fast;
 pub(crate) use bounds::{BOUND_LANES, BoundConsts, BoundRows};
@@ -29,3 +32,5 @@ pub(crate) use dispatch::{Dispatch, Kernel};
 #[cfg(test)]
 pub(crate) use naive::float_dot;
 pub(crate) use quantise::{PlanedQuery, RowScale, padded};
+pub(crate) use sketch::{BitQuery, SKETCH_GROUP};
+pub(crate) use slab::{Piece, Slab};

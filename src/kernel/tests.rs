@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::bounds::{BOUND_LANES, BoundConsts, BoundRows};
 use super::quantise::{PlanedQuery, quantise_query, quantise_row};
-use super::{AlignedBytes, Dispatch, Kernel, exp2_fast, float_dot, padded, scalar};
+use super::{Dispatch, Kernel, Slab, exp2_fast, float_dot, padded, scalar};
 
 /// A small generator, so that inputs are the same everywhere.
 struct Numbers(u64);
@@ -194,13 +194,22 @@ fn exp2_is_close_everywhere() {
 }
 
 #[test]
-fn lines_are_aligned() {
-    let mut bytes = AlignedBytes::with_capacity(100);
-    bytes.extend(128, 3);
-    assert_eq!((bytes.as_slice().len(), bytes.as_slice().as_ptr().addr() % 64), (128, 0));
-    bytes.as_mut_slice()[127] = 4;
-    assert_eq!((bytes.as_slice()[126], bytes.as_slice()[127]), (3, 4));
-    assert!(bytes.capacity() >= 128);
+fn pieces_are_aligned_zeroed_and_apart() {
+    for size in [1, 64, 3 << 20] {
+        let mut slab = Slab::new(3 * size);
+        let mut pieces: Vec<_> = (0..9).map(|_| slab.cut(size)).collect();
+        drop(slab);
+        for (i, piece) in pieces.iter_mut().enumerate() {
+            let bytes = piece.as_mut_slice();
+            assert_eq!((bytes.len(), bytes.as_ptr().addr() % 64), (size.next_multiple_of(64), 0));
+            assert!(bytes.iter().all(|&x| x == 0));
+            bytes.fill(i as u8 + 1);
+        }
+        pieces.remove(4);
+        let kept = pieces.iter().map(super::slab::Piece::as_slice);
+        assert!(kept.zip([1, 2, 3, 4, 6, 7, 8, 9]).all(|(bytes, i)| bytes.iter().all(|&x| x == i)));
+    }
+    assert!(Slab::new(0).cut(0).as_slice().is_empty());
 }
 
 fn check_error_bound(row: &[f32], query: &[f32]) {

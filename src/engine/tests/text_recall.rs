@@ -73,6 +73,7 @@ fn ask(random: &mut SplitMix64) -> Ask {
         contradicted: Vec::new(),
         statuses: Statuses::ACTIVE,
         scene: None,
+        approximate: None,
         legs,
     }
 }

@@ -1,5 +1,6 @@
 //! The rows of one user, in blocks and time runs.
 
+use super::approximate::Trials;
 use super::bits::BLOCK_ROWS;
 use super::block::Block;
 use super::facts::{Facts, NewRow, VectorSource};
@@ -7,14 +8,17 @@ use super::legs::Legs;
 use super::lookup::{SlotTable, hash_id, hash_row};
 use super::request::Gate;
 use super::runs::Run;
+use super::sheet::{Column, Sheet};
 use crate::error::{Error, Result};
-use crate::kernel::{Dispatch, PlanedQuery, padded};
+use crate::kernel::{Dispatch, PlanedQuery, Slab, padded};
 
 const BLOCK_BITS: u32 = BLOCK_ROWS.trailing_zeros();
 /// Blocks that slots can name, two short of the table's marks.
 const BLOCKS_MAX: usize = (u32::MAX >> BLOCK_BITS) as usize;
 /// Below this many removed rows a rewrite is not worth it.
 const DEAD_ROWS_MIN: usize = 256;
+/// More rows than this are rewritten run by run, so that no write waits long.
+const REBUILD_ROWS_MAX: usize = 8192;
 
 /// The searchable rows of one user.
 ///
@@ -30,6 +34,7 @@ pub(crate) struct Arena {
     pub(super) live: usize,
     pub(super) dead: usize,
     pub(super) generation: u64,
+    pub(super) trials: Trials,
 }
 
 pub(super) fn slot(block: usize, lane: usize) -> u32 {
@@ -54,6 +59,7 @@ impl Arena {
             live: 0,
             dead: 0,
             generation: 0,
+            trials: Trials::default(),
         }
     }
 
@@ -65,7 +71,7 @@ impl Arena {
     pub(crate) fn insert(&mut self, row: &NewRow<'_>) -> Result<()> {
         self.check(row)?;
         if !self.has_tail {
-            self.open_block(row.facts.time, 0)?;
+            self.open_block(row.facts.time, 0, &mut Slab::new(Sheet::bytes_for(padded(self.dims), 0)))?;
             self.has_tail = true;
         }
         self.push(row);
@@ -93,12 +99,12 @@ impl Arena {
         if fits { Ok(()) } else { Err(Error::invalid(format!("vector: the space has {} dims", self.dims))) }
     }
 
-    pub(super) fn open_block(&mut self, base: i64, rows: usize) -> Result<()> {
+    pub(super) fn open_block(&mut self, base: i64, rows: usize, slab: &mut Slab) -> Result<()> {
         if self.blocks.len() >= BLOCKS_MAX {
             return Err(Error::unsupported("one user can't have more than four billion rows"));
         }
         self.generation += 1;
-        self.blocks.push(Block::new(self.kernel, padded(self.dims), base, rows));
+        self.blocks.push(Block::new(self.kernel, padded(self.dims), base, rows, slab));
         Ok(())
     }
 
@@ -153,9 +159,11 @@ impl Arena {
         self.blocks[block].remove(lane);
         self.live -= 1;
         self.dead += 1;
-        if self.dead > DEAD_ROWS_MIN && self.dead > self.live {
+        let all = self.live + self.dead;
+        if all <= REBUILD_ROWS_MAX && self.dead > DEAD_ROWS_MIN && self.dead > self.live {
             return self.rebuild();
         }
+        self.count_dead(block, all > REBUILD_ROWS_MAX);
         Ok(())
     }
 
@@ -252,7 +260,7 @@ impl Arena {
             let sums = &mut sums[..block.len()];
             self.kernel.scan_i8(query, block.rows(), sums);
             for lane in block.gated(gate).and(&block.with_vector()).iter() {
-                let step = f64::from(block.columns.scale[lane]) * f64::from(query.scale);
+                let step = f64::from(block.column(Column::Scale)[lane]) * f64::from(query.scale);
                 each(&block.facts[lane], f64::from(sums[lane]) * step);
             }
         }

@@ -1,59 +1,24 @@
-//! Up to 256 rows, column by column.
+//! Up to 256 rows: what a scan reads, and their facts.
+
+use std::sync::OnceLock;
 
 use super::bits::{BLOCK_ROWS, Bits};
 use super::facts::{Facts, LEVELS, NewRow, STATUS_ACTIVE, VectorSource};
 use super::hull::{Hull, HullRow, days_between};
 use super::request::Gate;
-use crate::kernel::{AlignedBytes, BOUND_LANES, Dispatch, RowScale};
+use super::sheet::{Column, Sheet};
+use super::sketch::Sketch;
+use crate::kernel::{Dispatch, RowScale, Slab};
 use crate::policy::score::{importance_rate, weight};
 
 /// What a zero looks like in a biased row.
 const BIASED_ZERO: u8 = 0x80;
 const NO_SCALE: RowScale = RowScale { scale: 0.0, err_norm: 0.0, norm: 0.0 };
 
-/// The columns that the bound pass reads, padded to its lanes.
-#[derive(Default)]
-pub(super) struct Columns {
-    pub(super) scale: Vec<f32>,
-    pub(super) err: Vec<f32>,
-    pub(super) weight: Vec<f32>,
-    /// Ebbinghaus rate; 0 for pinned rows.
-    pub(super) rate: Vec<f32>,
-    /// Days before the block's base.
-    pub(super) ago: Vec<f32>,
-}
-
-impl Columns {
-    fn all(&mut self) -> [&mut Vec<f32>; 5] {
-        [&mut self.scale, &mut self.err, &mut self.weight, &mut self.rate, &mut self.ago]
-    }
-
-    fn with_capacity(rows: usize) -> Self {
-        let mut columns = Self::default();
-        for column in columns.all() {
-            column.reserve_exact(rows.next_multiple_of(BOUND_LANES));
-        }
-        columns
-    }
-
-    fn make_room(&mut self, rows: usize) {
-        for column in self.all() {
-            column.resize(rows.next_multiple_of(BOUND_LANES), 0.0);
-        }
-    }
-
-    fn bytes(&self) -> usize {
-        let columns = [&self.scale, &self.err, &self.weight, &self.rate, &self.ago];
-        columns.iter().map(|column| column.capacity() * size_of::<f32>()).sum()
-    }
-}
-
 pub(super) struct Block {
     kernel: Dispatch,
-    stride: usize,
-    bytes: AlignedBytes,
+    pub(super) sheet: Sheet,
     pub(super) facts: Vec<Facts>,
-    pub(super) columns: Columns,
     norms: Vec<f32>,
     live: Bits,
     active: Bits,
@@ -67,17 +32,16 @@ pub(super) struct Block {
     /// The largest norm of a row.
     pub(super) norm_max: f32,
     pub(super) hull: Hull,
+    sketch: OnceLock<Box<Sketch>>,
 }
 
 impl Block {
     /// An empty block for rows around `base`.
-    pub(super) fn new(kernel: Dispatch, stride: usize, base: i64, rows: usize) -> Self {
+    pub(super) fn new(kernel: Dispatch, stride: usize, base: i64, rows: usize, slab: &mut Slab) -> Self {
         Self {
             kernel,
-            stride,
-            bytes: AlignedBytes::with_capacity(rows * stride),
+            sheet: Sheet::new(stride, rows, slab),
             facts: Vec::with_capacity(rows),
-            columns: Columns::with_capacity(rows),
             norms: Vec::with_capacity(rows),
             live: Bits::default(),
             active: Bits::default(),
@@ -88,6 +52,7 @@ impl Block {
             ago_min: 0.0,
             norm_max: 0.0,
             hull: Hull::new(base),
+            sketch: OnceLock::new(),
         }
     }
 
@@ -113,11 +78,24 @@ impl Block {
 
     /// All quantised rows.
     pub(super) fn rows(&self) -> &[u8] {
-        self.bytes.as_slice()
+        self.sheet.rows(self.len())
     }
 
-    fn row_bytes(&self, lane: usize) -> &[u8] {
-        &self.rows()[lane * self.stride..(lane + 1) * self.stride]
+    pub(super) fn row_bytes(&self, lane: usize) -> &[u8] {
+        self.sheet.row(lane)
+    }
+
+    /// The sketch of the rows, drawn when it is first asked for.
+    pub(super) fn sketch(&self) -> &Sketch {
+        self.sketch.get_or_init(|| {
+            let row = |lane| (self.sheet.row(lane), self.sheet.get(Column::Scale, lane));
+            Box::new(Sketch::draw(self.sheet.stride(), (0..self.len()).map(row)))
+        })
+    }
+
+    /// A column of the bound pass, padded to its lanes.
+    pub(super) fn column(&self, column: Column) -> &[f32] {
+        self.sheet.column(column, self.len())
     }
 
     /// Live rows that pass the gate.
@@ -129,14 +107,15 @@ impl Block {
     /// Memory held.
     pub(super) fn memory(&self) -> usize {
         let facts = self.facts.capacity() * size_of::<Facts>() + self.norms.capacity() * size_of::<f32>();
-        size_of::<Self>() + self.bytes.capacity() + facts + self.columns.bytes()
+        size_of::<Self>() + self.sheet.bytes() + facts + self.sketch.get().map_or(0, |sketch| sketch.bytes())
     }
 
     /// Appends a row and returns its lane.
     pub(super) fn push(&mut self, row: &NewRow<'_>) -> usize {
         let lane = self.len();
-        self.bytes.extend(self.stride, BIASED_ZERO);
-        self.columns.make_room(lane + 1);
+        if lane == self.sheet.lanes() {
+            self.sheet.grow(BLOCK_ROWS);
+        }
         self.norms.push(0.0);
         self.facts.push(row.facts);
         self.live.set(lane, true);
@@ -145,17 +124,24 @@ impl Block {
         lane
     }
 
+    /// The vector of a row, as exactly as its quantised form knows it.
+    pub(super) fn unquantised(&self, lane: usize, dims: usize) -> Vec<f32> {
+        let scale = self.sheet.get(Column::Scale, lane);
+        self.sheet.row(lane)[..dims].iter().map(|&x| (f32::from(x) - 128.0) * scale).collect()
+    }
+
     /// A copy of another block's live row, as a row to push here.
     pub(super) fn row(&self, lane: usize) -> NewRow<'_> {
-        let scale =
-            RowScale { scale: self.columns.scale[lane], err_norm: self.columns.err[lane], norm: self.norms[lane] };
+        let number = |column| self.sheet.get(column, lane);
+        let scale = RowScale { scale: number(Column::Scale), err_norm: number(Column::Err), norm: self.norms[lane] };
         let known = self.with_vector.has(lane);
-        let vector = if known { VectorSource::Quantised(self.row_bytes(lane), scale) } else { VectorSource::None };
+        let vector = if known { VectorSource::Quantised(self.sheet.row(lane), scale) } else { VectorSource::None };
         NewRow { facts: self.facts[lane], vector }
     }
 
     pub(super) fn set_vector(&mut self, lane: usize, vector: &VectorSource<'_>) {
-        let bytes = &mut self.bytes.as_mut_slice()[lane * self.stride..(lane + 1) * self.stride];
+        self.sketch.take();
+        let bytes = self.sheet.row_mut(lane);
         let (scale, known) = match *vector {
             VectorSource::Full(row) => (self.kernel.quantise_row(row, bytes), true),
             VectorSource::Quantised(row, scale) => {
@@ -167,8 +153,7 @@ impl Block {
                 (NO_SCALE, false)
             }
         };
-        self.columns.scale[lane] = scale.scale;
-        self.columns.err[lane] = scale.err_norm;
+        self.sheet.set_scale(lane, &scale);
         self.norms[lane] = scale.norm;
         self.norm_max = self.norm_max.max(scale.norm);
         self.with_vector.set(lane, known);
@@ -181,9 +166,9 @@ impl Block {
         let rate = importance_rate(facts.importance);
         let ago = days_between(facts.time, self.base) as f32;
         self.facts[lane] = Facts { has_vector: self.with_vector.has(lane), ..*facts };
-        self.columns.weight[lane] = weight as f32;
-        self.columns.rate[lane] = if facts.pinned { 0.0 } else { rate as f32 };
-        self.columns.ago[lane] = ago;
+        self.sheet.set(Column::Weight, lane, weight as f32);
+        self.sheet.set(Column::Rate, lane, if facts.pinned { 0.0 } else { rate as f32 });
+        self.sheet.set(Column::Ago, lane, ago);
         self.ago_min = self.ago_min.min(ago);
         self.active.set(lane, facts.status == STATUS_ACTIVE);
         self.pinned.set(lane, facts.pinned);

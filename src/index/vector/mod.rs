@@ -3,12 +3,15 @@
 //! Rows are quantised to bytes in blocks of 256; a search skips the blocks and rows that a bound proves
 //! too low, and scores the rest from the full vectors in f64.
 
+mod approximate;
 mod arena;
 mod bits;
 mod block;
 mod facts;
 mod full;
 mod hull;
+#[cfg(feature = "testing")]
+mod lab;
 mod legs;
 mod lookup;
 mod rank;
@@ -16,6 +19,8 @@ mod request;
 mod runs;
 mod scan;
 mod search;
+mod sheet;
+mod sketch;
 mod top;
 
 #[cfg(test)]
@@ -24,5 +29,7 @@ mod tests;
 pub(crate) use arena::Arena;
 pub(crate) use facts::{Facts, NewRow, VectorSource};
 pub(crate) use full::{FullRows, RamRows};
+#[cfg(feature = "testing")]
+pub use lab::{Lab, LabAnswer, LabQuery, LabRow, lab_kernels};
 pub(crate) use legs::Legs;
 pub(crate) use request::{Candidate, Gate, Request};

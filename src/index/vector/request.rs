@@ -39,6 +39,8 @@ pub(crate) struct Request<'a> {
     pub(crate) k: usize,
     /// The least score of a hit.
     pub(crate) min_score: Option<f64>,
+    /// The part of the true hits that is enough, where an answer may be approximate.
+    pub(crate) approximate: Option<f64>,
     /// Where exact scores come from.
     pub(crate) full: &'a dyn FullRows,
 }
@@ -65,7 +67,7 @@ impl Candidate {
     }
 }
 
-/// The exact answer, and what it cost.
+/// The answer, and what it cost.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Outcome {
     /// Best first.
@@ -76,4 +78,6 @@ pub(crate) struct Outcome {
     pub(crate) scanned_rows: usize,
     /// Rows that were scored from their full vectors.
     pub(crate) reranked_rows: usize,
+    /// The recall that was measured for answers like this one; none where this one is exact.
+    pub(crate) approximate: Option<f64>,
 }

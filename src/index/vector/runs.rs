@@ -4,9 +4,10 @@ use super::arena::{Arena, slot};
 use super::bits::BLOCK_ROWS;
 use super::block::Block;
 use super::facts::{Facts, NewRow};
-use super::lookup::{hash_id, hash_row};
+use super::lookup::{Cell, hash_id, hash_row};
+use super::sheet::Sheet;
 use crate::error::Result;
-use crate::kernel::{Dispatch, padded};
+use crate::kernel::{Dispatch, Slab, padded};
 use crate::policy::score::weight;
 
 /// Rows of the largest run.
@@ -16,6 +17,7 @@ const RUN_ROWS_MAX: usize = 8192;
 pub(super) struct Run {
     blocks: usize,
     rows: usize,
+    dead: usize,
 }
 
 impl Arena {
@@ -37,20 +39,30 @@ impl Arena {
             end = start;
             size = (size * 2).min(RUN_ROWS_MAX);
         }
+        // Runs of full size are not merged again, so they may share memory.
+        let full = cuts.iter().filter(|cut| cut.len() == RUN_ROWS_MAX).count();
+        let mut shared = arena.slab(full * RUN_ROWS_MAX);
         for cut in cuts.into_iter().rev() {
             let (first, run) = (arena.blocks.len(), &mut order[cut]);
             run.sort_by(|a, b| heavier(&a.facts, &b.facts));
-            arena.append_run(run)?;
+            let slab = if run.len() == RUN_ROWS_MAX { &mut shared } else { &mut arena.slab(run.len()) };
+            arena.append_run(run, slab)?;
             arena.push_run(first, run.len());
         }
         Ok(arena)
     }
 
-    fn append_run(&mut self, rows: &[&NewRow<'_>]) -> Result<()> {
+    /// Room for the blocks of runs of so many rows together.
+    fn slab(&self, rows: usize) -> Slab {
+        let padding = 2 * Sheet::bytes_for(0, 1) * rows.div_ceil(RUN_ROWS_MAX);
+        Slab::new(rows * Sheet::row_bytes(padded(self.dims)) + padding)
+    }
+
+    fn append_run(&mut self, rows: &[&NewRow<'_>], slab: &mut Slab) -> Result<()> {
         for part in rows.chunk_by(|a, b| a.facts.pinned == b.facts.pinned) {
             for rows in part.chunks(BLOCK_ROWS) {
                 let base = rows.iter().map(|row| row.facts.time).max().unwrap_or(0);
-                self.open_block(base, rows.len())?;
+                self.open_block(base, rows.len(), slab)?;
                 for row in rows {
                     self.check(row)?;
                     self.push(row);
@@ -61,7 +73,7 @@ impl Arena {
     }
 
     fn push_run(&mut self, first_block: usize, rows: usize) {
-        self.runs.push(Run { blocks: self.blocks.len() - first_block, rows });
+        self.runs.push(Run { blocks: self.blocks.len() - first_block, rows, dead: 0 });
     }
 
     /// Makes the tail a run, merged with the runs before it that are no larger.
@@ -80,23 +92,59 @@ impl Arena {
     /// Rewrites the blocks from `first` on as one run, without removed rows.
     fn rewrite(&mut self, first: usize) {
         let old = self.blocks.split_off(first);
-        let places = sorted_places(&old);
-        let cells: Vec<_> = places.iter().map(|&(block, lane)| self.cells_of(&old, first, block, lane)).collect();
+        let rows = self.repack(&old, first);
+        if rows > 0 {
+            self.push_run(first, rows);
+        }
+    }
+
+    /// Counts a removed row of a block; rewrites its run, in place, once most of that is dead.
+    pub(super) fn count_dead(&mut self, block: usize, may_rewrite: bool) {
+        let mut first = 0;
+        let Some(at) = self.runs.iter().position(|run| {
+            first += run.blocks;
+            block < first
+        }) else {
+            return;
+        };
+        let run = &mut self.runs[at];
+        run.dead += 1;
+        if !may_rewrite || 2 * run.dead <= run.rows || run.rows < BLOCK_ROWS {
+            return;
+        }
+        let (end, blocks) = (first, run.blocks);
+        let first = end - blocks;
+        if blocks_needed(&self.blocks[first..end]) > blocks {
+            return;
+        }
+        let later = self.blocks.split_off(end);
+        let old = self.blocks.split_off(first);
+        let rows = self.repack(&old, first);
+        // Later blocks keep their places, for slots name them: empty ones fill the gap until the next load.
+        while self.blocks.len() < end {
+            self.blocks.push(Block::new(self.kernel, padded(self.dims), 0, 0, &mut Slab::new(0)));
+        }
+        self.blocks.extend(later);
+        self.runs[at] = Run { blocks, rows, dead: 0 };
+    }
+
+    /// Packs the live rows of blocks that were at `first` again there; returns how many there are.
+    fn repack(&mut self, old: &[Block], first: usize) -> usize {
+        let places = sorted_places(old);
+        let cells: Vec<_> = places.iter().map(|&(block, lane)| self.cells_of(old, first, block, lane)).collect();
         self.dead -= old.iter().map(|block| block.len() - block.live().count()).sum::<usize>();
         self.generation += 1;
-        self.pack(&old, &places);
+        self.pack(old, &places);
         let lanes = self.blocks[first..].iter().enumerate().flat_map(|(i, b)| (0..b.len()).map(move |lane| (i, lane)));
         for ((by_row, by_id), (block, lane)) in cells.into_iter().zip(lanes) {
             by_row.into_iter().for_each(|cell| self.by_row.set(cell, slot(first + block, lane)));
             by_id.into_iter().for_each(|cell| self.by_id.set(cell, slot(first + block, lane)));
         }
-        if !places.is_empty() {
-            self.push_run(first, places.len());
-        }
+        places.len()
     }
 
     /// Where the tables hold a live row: always somewhere.
-    fn cells_of(&self, old: &[Block], first: usize, block: usize, lane: usize) -> (Option<usize>, Option<usize>) {
+    fn cells_of(&self, old: &[Block], first: usize, block: usize, lane: usize) -> (Option<Cell>, Option<Cell>) {
         let (facts, slot) = (&old[block].facts[lane], slot(first + block, lane));
         let by_row = self.by_row.position(hash_row(facts.row), |s| s == slot);
         let by_id = self.by_id.position(hash_id(&facts.id), |s| s == slot);
@@ -105,11 +153,12 @@ impl Arena {
     }
 
     fn pack(&mut self, old: &[Block], places: &[(usize, usize)]) {
+        let mut slab = self.slab(places.len());
         let facts = |&(block, lane): &(usize, usize)| &old[block].facts[lane];
         for part in places.chunk_by(|a, b| facts(a).pinned == facts(b).pinned) {
             for places in part.chunks(BLOCK_ROWS) {
                 let base = places.iter().map(|place| facts(place).time).max().unwrap_or(0);
-                let mut block = Block::new(self.kernel, padded(self.dims), base, places.len());
+                let mut block = Block::new(self.kernel, padded(self.dims), base, places.len(), &mut slab);
                 for &(from, lane) in places {
                     block.push(&old[from].row(lane));
                 }
@@ -142,6 +191,13 @@ fn size_class(rows: usize) -> usize {
 fn heavier(a: &Facts, b: &Facts) -> std::cmp::Ordering {
     let heavy = |f: &Facts| weight(f.importance, f.confidence, false);
     a.pinned.cmp(&b.pinned).then(heavy(b).total_cmp(&heavy(a))).then(b.time.cmp(&a.time))
+}
+
+/// Blocks that the live rows of some blocks will take, pinned ones apart.
+fn blocks_needed(blocks: &[Block]) -> usize {
+    let live: usize = blocks.iter().map(|block| block.live().count()).sum();
+    let pinned: usize = blocks.iter().map(|block| block.live().and(&block.pinned()).count()).sum();
+    pinned.div_ceil(BLOCK_ROWS) + (live - pinned).div_ceil(BLOCK_ROWS)
 }
 
 fn sorted_places(blocks: &[Block]) -> Vec<(usize, usize)> {

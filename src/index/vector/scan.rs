@@ -6,8 +6,9 @@ use super::block::Block;
 use super::hull::days_between;
 use super::request::Request;
 use super::search::Plan;
+use super::sheet::Column;
 use super::top::{LowerBounds, SharedFloor};
-use crate::kernel::{BOUND_LANES, BoundConsts, BoundRows};
+use crate::kernel::{BOUND_LANES, BitQuery, BoundConsts, BoundRows};
 
 /// Rounding of f32, with room: of sums of relevances, and of exponents per unit.
 const ROUNDING: f64 = 1.0 / (1u64 << 21) as f64;
@@ -76,35 +77,71 @@ impl<'a> Worker<'a> {
             return;
         }
         self.scanned_rows += block.len();
-        let marked = self.bound(block, index).and(&eligible);
-        let survivors = match self.request.filter {
-            Some(filter) => only(marked, |lane| filter(&block.facts[lane])),
-            None => marked,
-        };
+        if let Some(planes) = &self.plan.planes {
+            self.arena.kernel().scan_i8(planes, block.rows(), &mut self.sums[..block.len()]);
+        }
+        let marked = self.bound(block, index, None).and(&eligible);
+        let survivors = self.filtered(block, marked);
         self.halve_contradicted(index);
         self.keep(index, survivors);
     }
 
-    /// Bounds all rows and returns those that reach the floor.
-    fn bound(&mut self, block: &Block, index: usize) -> Bits {
+    /// Looks at some rows of a block, which have passed gate and filter.
+    pub(super) fn visit_some(&mut self, index: usize, some: Bits) {
+        let block = &self.arena.blocks()[index];
         if let Some(planes) = &self.plan.planes {
-            self.arena.kernel().scan_i8(planes, block.rows(), &mut self.sums[..block.len()]);
+            for lane in some.iter() {
+                self.arena.kernel().scan_i8(planes, block.row_bytes(lane), &mut self.sums[lane..=lane]);
+            }
         }
+        let survivors = self.bound(block, index, None).and(&some);
+        self.halve_contradicted(index);
+        self.keep(index, survivors);
+    }
+
+    /// Estimates the scores of a block from its sketch; returns those that pass everything and reach the
+    /// threshold.
+    pub(super) fn estimate(&mut self, index: usize, query: &BitQuery, threshold: f32) -> (Bits, &[f32]) {
+        let block = &self.arena.blocks()[index];
+        let eligible = eligible(block, index, self.request);
+        if eligible.is_empty() {
+            return (eligible, &self.up);
+        }
+        self.scanned_rows += block.len();
+        let sketch = block.sketch();
+        self.arena.kernel().scan_bits(query, sketch.words(), &mut self.sums);
+        let marked = self.bound(block, index, Some((query, sketch.factors(), threshold))).and(&eligible);
+        (self.filtered(block, marked), &self.up)
+    }
+
+    fn filtered(&self, block: &Block, marked: Bits) -> Bits {
+        match self.request.filter {
+            Some(filter) => only(marked, |lane| filter(&block.facts[lane])),
+            None => marked,
+        }
+    }
+
+    /// Bounds all rows from their sums and returns those that reach the floor; with a sketch, estimates them.
+    fn bound(&mut self, block: &Block, index: usize, sketch: Option<(&BitQuery, &[f32], f32)>) -> Bits {
         let largest = self.fill_extra(block, index);
-        let Some(consts) = self.consts(block, largest) else {
+        let Some(mut consts) = self.consts(block, largest) else {
             self.up.fill(f32::INFINITY);
             self.down.fill(0.0);
             return Bits::first(block.len());
         };
         let lanes = block.len().next_multiple_of(BOUND_LANES);
-        let columns = &block.columns;
+        let mut scale = block.column(Column::Scale);
+        if let Some((query, factors, threshold)) = sketch {
+            scale = &factors[..lanes];
+            consts = BoundConsts { query_scale: query.step(), query_norm: 0.0, err: 0.0, threshold, ..consts };
+        }
         let rows = BoundRows {
             sums: &self.sums[..lanes],
-            scale: &columns.scale,
-            err: &columns.err,
+            scale,
+            err: block.column(Column::Err),
             weight: weights(block, self.plan, &mut self.weight),
             rate: rates(block, self.plan.grid.by_importance, &mut self.rate),
-            ago: &columns.ago,
+            ago: block.column(Column::Ago),
             extra: if largest > 0.0 { &self.extra[..lanes] } else { &ZEROS[..lanes] },
         };
         let mut marks = [0; BLOCK_ROWS / BOUND_LANES];
@@ -176,12 +213,13 @@ impl<'a> Worker<'a> {
 
     /// Learns from the lower bounds, then keeps the rows that still reach the floor.
     fn keep(&mut self, index: usize, survivors: Bits) {
-        for lane in survivors.iter() {
+        let mut floor = self.floor.get();
+        for lane in survivors.iter().filter(|&lane| self.down[lane] > 0.0) {
             if let Some(kth) = self.lower.push(self.down[lane]) {
-                self.floor.raise(kth);
+                floor = floor.max(kth);
             }
         }
-        let floor = self.floor.get();
+        self.floor.raise(floor);
         for lane in survivors.iter().filter(|&lane| self.up[lane] >= floor) {
             self.survivors.push(Survivor { up: self.up[lane], block: index as u32, lane: lane as u32 });
         }
@@ -205,8 +243,8 @@ fn only(bits: Bits, keep: impl Fn(usize) -> bool) -> Bits {
 
 /// The weights of a block's rows. The divisor of a turn's relevance is one more factor.
 fn weights<'a>(block: &'a Block, plan: &Plan, buffer: &'a mut [f32; BLOCK_ROWS]) -> &'a [f32] {
-    let lanes = block.columns.weight.len();
-    let plain = if plan.weighted { &block.columns.weight[..] } else { &ONES[..lanes] };
+    let lanes = block.len().next_multiple_of(BOUND_LANES);
+    let plain = if plan.weighted { block.column(Column::Weight) } else { &ONES[..lanes] };
     if plan.z == 1.0 || !block.facts.iter().any(|facts| facts.turn) {
         return plain;
     }
@@ -218,10 +256,10 @@ fn weights<'a>(block: &'a Block, plan: &Plan, buffer: &'a mut [f32; BLOCK_ROWS])
 }
 
 fn rates<'a>(block: &'a Block, by_importance: bool, buffer: &'a mut [f32; BLOCK_ROWS]) -> &'a [f32] {
-    let lanes = block.columns.rate.len();
+    let lanes = block.len().next_multiple_of(BOUND_LANES);
     let pinned = block.pinned().and(&block.live());
     if by_importance {
-        return &block.columns.rate;
+        return block.column(Column::Rate);
     }
     if pinned.is_empty() {
         return &ONES[..lanes];

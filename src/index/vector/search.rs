@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
+use super::approximate::Guess;
 use super::arena::Arena;
 use super::hull::{GridDecay, LogBound};
 use super::request::{Candidate, Outcome, Request};
@@ -41,11 +42,11 @@ pub(super) struct Plan {
     /// Block and lane of contradicted rows.
     pub(super) contradicted: Vec<(usize, usize)>,
     /// Blocks by falling bound.
-    order: Vec<(f64, usize)>,
+    pub(super) order: Vec<(f64, usize)>,
 }
 
 impl Arena {
-    /// The `k` best of all rows that pass, exactly as if each had been scored.
+    /// The `k` best of all rows that pass, exactly as if each had been scored, unless less is asked for.
     ///
     /// # Errors
     ///
@@ -57,12 +58,22 @@ impl Arena {
             return Ok(Outcome { total_rows: self.len(), ..Outcome::default() });
         }
         let plan = self.plan(request);
+        let guess = request.approximate.and_then(|target| self.guess(request, &plan, target));
+        self.answer(request, &plan, guess)
+    }
+
+    /// The answer from all rows, or from a guessed number of candidates.
+    pub(super) fn answer(&self, request: &Request<'_>, plan: &Plan, guess: Option<Guess>) -> Result<Outcome> {
         let floor = SharedFloor::new(least_bound(request.min_score, plan.shift));
-        let (mut survivors, scanned_rows) = self.scan(request, &plan, &floor);
+        let (mut survivors, scanned_rows) = match guess {
+            Some(guess) => self.scan_candidates(request, plan, &floor, guess.candidates),
+            None => self.scan(request, plan, &floor),
+        };
         let least = floor.get();
         survivors.retain(|survivor| survivor.up >= least);
-        let (hits, reranked_rows) = self.rerank(request, &plan, survivors)?;
-        Ok(Outcome { hits, total_rows: self.len(), scanned_rows, reranked_rows })
+        let (hits, reranked_rows) = self.rerank(request, plan, survivors)?;
+        let approximate = guess.map(|guess| guess.recall);
+        Ok(Outcome { hits, total_rows: self.len(), scanned_rows, reranked_rows, approximate })
     }
 
     pub(super) fn check_request(&self, request: &Request<'_>) -> Result<()> {
@@ -80,7 +91,7 @@ impl Arena {
         Ok(())
     }
 
-    fn plan(&self, request: &Request<'_>) -> Plan {
+    pub(super) fn plan(&self, request: &Request<'_>) -> Plan {
         let p = request.scorer.params();
         let dense = if request.query.is_some() { p.dense_share / (p.hi - p.lo) } else { 0.0 };
         let mut plan = Plan {

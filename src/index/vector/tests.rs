@@ -1,5 +1,6 @@
 //! The arena against its dumb twin, and its own bookkeeping.
 
+mod approximate;
 mod brute;
 mod exact;
 mod store;

@@ -67,6 +67,7 @@ fn ask_with(store: &mut Store, scorer: &Scorer) -> Outcome {
         contradicted: &contradicted,
         k: store.random.pick(&[1, 3, 10, 10, 50, usize::MAX]),
         min_score: store.random.pick(&[None, None, Some(0.3), Some(1e-30), Some(0.0)]),
+        approximate: None,
         full: &store.full,
     };
     let found = store.arena.search(&request).expect("a valid request");
@@ -105,6 +106,36 @@ fn random_stores_have_no_difference_from_brute_force() {
     bulk_stores(Shape::Random, 1);
 }
 
+/// Every kernel, lambda and floor, with filters, pins, legs, contradictions and times ahead.
+fn grid(queries: usize) {
+    for kernel in kernels() {
+        for shape in [Shape::Random, Shape::Adversarial] {
+            let mut store = Store::new(kernel, 72, shape, 9001);
+            store.bulk(1500);
+            for lambda in [0.0, 0.005, 0.05, 0.3, 2.5] {
+                for floor in [0.0, 0.5, 0.9] {
+                    let decay = Decay::new(Curve::Exponential { lambda }, floor).expect("valid");
+                    let params =
+                        ScoreParams { decay, dense_share: 1.0, lo: 0.0, hi: 1.0, z: 1.0, weighted: true, now: NOW };
+                    let scorer = Scorer::new(params).expect("valid");
+                    (0..queries).for_each(|_| drop(ask_with(&mut store, &scorer)));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn the_grid_of_curves_has_no_difference_from_brute_force() {
+    grid(12);
+}
+
+#[test]
+#[ignore = "ten thousand queries for each kernel, curve and floor"]
+fn the_whole_grid_of_curves_has_no_difference_from_brute_force() {
+    grid(5000);
+}
+
 #[test]
 fn adversarial_stores_have_no_difference_from_brute_force() {
     bulk_stores(Shape::Adversarial, 1001);
@@ -130,7 +161,7 @@ fn searches_between_changes_have_no_difference_from_brute_force() {
     }
 }
 
-fn exponential(lambda: f64, now: i64) -> Scorer {
+pub(super) fn exponential(lambda: f64, now: i64) -> Scorer {
     let decay = Decay::new(Curve::Exponential { lambda }, 0.0).expect("valid");
     let params = ScoreParams { decay, dense_share: 1.0, lo: 0.0, hi: 1.0, z: 1.0, weighted: true, now };
     Scorer::new(params).expect("valid")
@@ -191,6 +222,7 @@ fn strong_decay_skips_most_rows_and_reranks_few() {
         contradicted: &[],
         k: 10,
         min_score: None,
+        approximate: None,
         full: &store.full,
     };
     let found = store.arena.search(&request).expect("valid");

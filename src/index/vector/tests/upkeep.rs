@@ -45,6 +45,22 @@ fn removing_nearly_all_gives_the_memory_back() {
 }
 
 #[test]
+fn large_users_are_rewritten_run_by_run() {
+    let mut store = Store::new(Dispatch::best(), 8, Shape::Random, 78);
+    store.bulk(30_000);
+    let before = store.arena.bytes();
+    for step in 0..60_000 {
+        if step % 20 == 0 { store.insert() } else { store.remove() }
+    }
+    assert_eq!(store.arena.iter().count(), store.brute.rows.len());
+    for (&row, twin) in &store.brute.rows {
+        assert_eq!(store.arena.facts(row).map(|facts| facts.id), Some(twin.facts.id));
+    }
+    let left = store.arena.len() as f64 / 30_000.0;
+    assert!((store.arena.bytes() as f64) < before as f64 * (2.2 * left + 0.1), "{left}");
+}
+
+#[test]
 fn memory_stays_inside_the_budget() {
     let store = store(10_000);
     let budget = (1.08 * 10_000.0 * (384.0 + 96.0)) as usize;
@@ -78,6 +94,7 @@ fn bad_queries_and_stale_legs_are_refused() {
             contradicted: &[],
             k: 5,
             min_score: None,
+            approximate: None,
             full: &store.full,
         };
         store.arena.search(&request).map(|found| found.hits.len()).map_err(|error| error.kind())
