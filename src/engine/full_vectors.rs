@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use parking_lot::Mutex;
 
@@ -32,6 +32,7 @@ pub(crate) struct FullVectors {
     packed_bytes: AtomicUsize,
     /// The pack from which on none was read ahead.
     warm_from: AtomicUsize,
+    answered: AtomicBool,
 }
 
 /// The packs of a block, all written by one commit.
@@ -59,6 +60,7 @@ impl FullVectors {
             blocks: Vec::new(),
             packed_bytes: AtomicUsize::new(0),
             warm_from: AtomicUsize::new(0),
+            answered: AtomicBool::new(false),
         }
     }
 
@@ -200,13 +202,12 @@ impl<'a> Vectors<'a> {
         Ok(pack)
     }
 
-    /// Whether a pack was read.
-    pub(crate) fn has_read(&self) -> bool {
-        self.view.lock().is_some()
-    }
-
-    /// Reads some packs ahead, while the budget has room for them.
+    /// After a recall that read packs, reads some ahead, while the budget has room for them. The first recall of a
+    /// user only answers.
     pub(crate) fn warm(&self) -> Result<()> {
+        if self.view.lock().is_none() || !self.full.answered.swap(true, Ordering::Relaxed) {
+            return Ok(());
+        }
         let per_block = packs_per_block(self.full.dims);
         let from = self.full.warm_from.fetch_add(WARM_PACKS, Ordering::Relaxed);
         for number in from..from + WARM_PACKS {

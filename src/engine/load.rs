@@ -3,8 +3,6 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use zeroize::Zeroizing;
-
 use crate::codec::block::{StoredRow, StoredVector, decode_block, decode_overlay};
 use crate::codec::frame;
 use crate::codec::head::Digest;
@@ -78,8 +76,8 @@ struct Loader<'a> {
 #[derive(Default)]
 struct Plain {
     /// Number, commit and bytes of each block.
-    blocks: Vec<(u32, u64, Zeroizing<Vec<u8>>)>,
-    overlays: Vec<Zeroizing<Vec<u8>>>,
+    blocks: Vec<(u32, u64, Vec<u8>)>,
+    overlays: Vec<Vec<u8>>,
     /// Vectors that no pack has, of the current space.
     own: HashMap<u32, Vec<f32>>,
     tail: Vec<(Facts, Option<Box<Attributes>>)>,
@@ -210,10 +208,10 @@ impl<'a> Loader<'a> {
         Ok(())
     }
 
-    fn open(&self, table: Table, key: &[u8], chunk: u64, bytes: &[u8]) -> Result<Zeroizing<Vec<u8>>> {
+    fn open(&self, table: Table, key: &[u8], chunk: u64, bytes: &[u8]) -> Result<Vec<u8>> {
         let chunk = self.chunks.get(&chunk);
         let chunk = chunk.ok_or_else(|| Error::corrupt(format!("{}: a value without its key", table.name())))?;
-        Ok(Zeroizing::new(self.head.open_value(self.core, table, key, chunk, bytes)?))
+        self.head.open_value(self.core, table, key, chunk, bytes)
     }
 
     /// What is missing, extra or stale changes the sum. Damage that was named is told with every answer instead.

@@ -187,9 +187,7 @@ impl Core {
         let ranked = self.with_index(user, |head, index| {
             let Some(sources) = self.sources(head, index, bound)? else { return Ok(None) };
             let ranking = index.rank(bound, &sources)?;
-            if sources.vectors.has_read() {
-                sources.vectors.warm()?;
-            }
+            sources.vectors.warm()?;
             Ok(Some(ranking))
         })?;
         let unknown = || Ranking { abstained: bound.abstained.clone(), ..Ranking::empty(EmptyReason::NothingStored) };

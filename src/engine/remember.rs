@@ -1,5 +1,7 @@
 //! Storing memories.
 
+use rayon::iter::{IntoParallelIterator, ParallelIterator};
+
 use crate::codec::log_entry::{LogEntry, RowChange};
 use crate::codec::terms;
 use crate::embed::Purpose;
@@ -13,6 +15,9 @@ use crate::memory::{Evidence, Memory, MemoryId, NewMemory, UserId, Vector, Verb}
 use crate::text::TermList;
 use crate::text::canonical;
 use crate::text::time::time_expressions;
+
+/// From this many memories on, checking and analysing them is worth a second thread.
+const PARALLEL_MIN: usize = 64;
 
 /// A memory that passed every check that needs no store.
 pub(crate) struct Prepared {
@@ -53,17 +58,26 @@ impl Core {
     }
 
     pub(crate) fn prepare(&self, news: Vec<NewMemory>) -> Vec<Result<Prepared>> {
-        let mut prepared: Vec<Result<Prepared>> = news.into_iter().map(|new| self.prepare_one(new)).collect();
+        // Ids are given in order; the rest of the work has none.
+        let named: Vec<Result<(MemoryId, NewMemory)>> = news
+            .into_iter()
+            .map(|new| {
+                let id = new.id.map_or_else(|| self.world.new_id().map(MemoryId::from_bytes), Ok)?;
+                Ok((id, new))
+            })
+            .collect();
+        let prepare = |named: Result<(MemoryId, NewMemory)>| named.and_then(|(id, new)| self.prepare_one(id, new));
+        let mut prepared: Vec<Result<Prepared>> = if named.len() < PARALLEL_MIN {
+            named.into_iter().map(prepare).collect()
+        } else {
+            named.into_par_iter().map(prepare).collect()
+        };
         self.embed_missing(&mut prepared);
         prepared
     }
 
-    fn prepare_one(&self, mut new: NewMemory) -> Result<Prepared> {
+    fn prepare_one(&self, id: MemoryId, mut new: NewMemory) -> Result<Prepared> {
         let (id_given, time_given) = (new.id.is_some(), new.created_at.is_some());
-        let id = match new.id {
-            Some(id) => id,
-            None => MemoryId::from_bytes(self.world.new_id()?),
-        };
         let vector = new.vector.take().map(|numbers| Vector::new(&numbers)).transpose()?;
         let mut memory = new.admit(id, self.now())?;
         let vector = match vector {

@@ -178,18 +178,26 @@ impl UserWriter<'_, '_> {
         let first = block * BLOCK_ROWS;
         let mut rows = Vec::with_capacity(BLOCK_ROWS as usize);
         for row in first..first + BLOCK_ROWS {
-            let Some(memory) = self.record(row)? else { continue };
-            let (vector, terms) = match new.get(&row).and_then(|at| self.inserted(*at)) {
-                Some(inserted) => inserted,
-                None => (self.vector(row)?, self.terms(row)?),
-            };
-            let (facts, attributes) = (facts_of(&memory, row), Attributes::of(&memory));
-            rows.push(BlockRow { facts, attributes, vector, terms });
+            let Some(one) = self.row_to_close(row, new)? else { continue };
+            rows.push(one);
             // From now on the block's version binds it, not the sum.
             self.forget_term(Table::Records, &numbered(self.user, u64::from(row)))?;
         }
         self.facts().closed_blocks += 1;
         self.write_block(block, &rows, |row| new.contains_key(&row))
+    }
+
+    /// A row of a block that closes: as this job inserted it, or as it is stored.
+    fn row_to_close(&self, row: u32, new: &HashMap<u32, usize>) -> Result<Option<BlockRow>> {
+        if let Some(change) = new.get(&row).and_then(|at| self.staged.changes.get(*at))
+            && let IndexChange::Insert { facts, vector, attributes, terms } = change
+        {
+            let (vector, attributes, terms) = (vector.clone(), attributes.clone(), terms.clone());
+            return Ok(Some(BlockRow { facts: *facts, attributes, vector, terms }));
+        }
+        let Some(memory) = self.record(row)? else { return Ok(None) };
+        let (facts, attributes) = (facts_of(&memory, row), Attributes::of(&memory));
+        Ok(Some(BlockRow { facts, attributes, vector: self.vector(row)?, terms: self.terms(row)? }))
     }
 
     /// Writes a block, its packs and its terms, in place of what single values and overlays its rows had.
