@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use crate::api::context::{self, Context, ContextOptions};
 use crate::api::{Correction, Cursor, IdHit, ListOptions, MemoryPage, Query, Recall, Update};
-use crate::engine::{Change, Core, Forgotten, UserStats, WhyNot};
+use crate::engine::{Change, Core, Filter, Forgotten, UserStats, WhyNot};
 use crate::error::{Error, Result};
 use crate::memory::{Memory, MemoryId, NewMemory, Sensitivity, StatusKind, UserId};
 
@@ -183,7 +183,7 @@ impl User {
     /// Those of [`recall`](Self::recall); [`Invalid`](crate::ErrorKind::Invalid): a budget of 0.
     pub fn context(&self, query: impl Borrow<Query>, options: &ContextOptions) -> Result<Context> {
         let ask = query.borrow().ask(self.level)?;
-        let pinned = ListOptions::new().limit(PINNED_MAX).filter(crate::Filter::pinned(true));
+        let pinned = ListOptions::new().limit(PINNED_MAX).filter(Filter::pinned(true));
         let pinned = self.core.list(&self.id, &pinned.statuses([StatusKind::Active]).listing(ask.level)?)?;
         let recalled = self.core.recall(&self.id, &ask)?;
         let now = ask.at.unwrap_or_else(|| self.core.now());
