@@ -330,3 +330,25 @@ fn a_user_of_many_blocks_stays_exact_through_changes() {
     }
     game.check_all();
 }
+
+#[test]
+fn a_user_larger_than_the_whole_budget_is_searched_exactly_part_by_part() {
+    let mut game = Game::new(123);
+    for _ in 0..400 {
+        game.remember("ada");
+    }
+    (0..30).for_each(|_| game.update("ada"));
+    (0..3).for_each(|_| game.forget("ada"));
+    game.store.close().unwrap();
+    game.world = world_over(&game.fs, 5);
+    game.world.set_micros(game.now);
+    game.store = builder(&game.world).shards(2).cache_bytes(100_000).open().unwrap();
+    for _ in 0..60 {
+        let plan = Plan::random(&mut game.random, game.now);
+        let expected = plan.expected(&game.model["ada"]);
+        let hits = game.handle("ada").recall(plan.query()).unwrap();
+        assert_eq!(hits.iter().map(|hit| (hit.id(), hit.score())).collect::<Vec<_>>(), expected);
+    }
+    let stats = game.store.stats().unwrap();
+    assert!(stats.cache_bytes <= stats.cache_budget_bytes, "{stats:?}");
+}

@@ -77,8 +77,8 @@ impl Builder {
         self
     }
 
-    /// Bytes of user indexes held in memory. Default: 256 MiB. The least recently used go first; one that is larger
-    /// than the budget is held alone.
+    /// Bytes of user indexes held in memory. Default: 256 MiB. The least recently used go first; a user larger than the
+    /// whole budget is searched by vector block by block, and held alone for everything else.
     pub fn cache_bytes(mut self, bytes: usize) -> Self {
         self.cache_bytes = bytes;
         self

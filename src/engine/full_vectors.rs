@@ -203,9 +203,11 @@ impl<'a> Vectors<'a> {
     }
 
     /// After a recall that read packs, reads some ahead, while the budget has room for them. The first recall of a
-    /// user only answers.
+    /// user with many only answers.
     pub(crate) fn warm(&self) -> Result<()> {
-        if self.view.lock().is_none() || !self.full.answered.swap(true, Ordering::Relaxed) {
+        let few = self.full.blocks.len() * packs_per_block(self.full.dims) <= WARM_PACKS;
+        let first = !self.full.answered.swap(true, Ordering::Relaxed);
+        if self.view.lock().is_none() || (first && !few) {
             return Ok(());
         }
         let per_block = packs_per_block(self.full.dims);

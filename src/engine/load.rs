@@ -63,50 +63,46 @@ impl Core {
     }
 }
 
-struct Loader<'a> {
+pub(crate) struct Loader<'a> {
     core: &'a Core,
     view: &'a ReadView,
     head: &'a Head,
     chunks: HashMap<u64, ChunkKey>,
     sum: Digest,
-    damaged: Vec<String>,
+    pub(crate) damaged: Vec<String>,
 }
 
 /// What was opened and is parsed in place.
 #[derive(Default)]
-struct Plain {
+pub(crate) struct Plain {
     /// Number, commit and bytes of each block.
-    blocks: Vec<(u32, u64, Vec<u8>)>,
+    pub(crate) blocks: Vec<(u32, u64, Vec<u8>)>,
     overlays: Vec<Vec<u8>>,
     /// Vectors that no pack has, of the current space.
     own: HashMap<u32, Vec<f32>>,
-    tail: Vec<(Facts, Option<Box<Attributes>>)>,
+    pub(crate) tail: Vec<(Facts, Option<Box<Attributes>>)>,
 }
 
 impl<'a> Loader<'a> {
-    fn new(core: &'a Core, view: &'a ReadView, head: &'a Head) -> Self {
+    pub(crate) fn new(core: &'a Core, view: &'a ReadView, head: &'a Head) -> Self {
         Self { core, view, head, chunks: HashMap::new(), sum: Digest::default(), damaged: Vec::new() }
     }
 
     fn load(mut self) -> Result<UserIndex> {
         let space = self.core.spaces.read().current().map(|(number, space)| (number, space.clone()));
-        let plain = self.open_all(space.as_ref().map(|(number, _)| *number))?;
+        let mut plain = self.open_all(space.as_ref().map(|(number, _)| *number))?;
+        self.open_blocks(&mut plain, 0..u64::MAX)?;
         self.check_sum()?;
         let mut index = self.build(&plain, space.as_ref().map(|(number, space)| (*number, space)))?;
         index.damaged = self.damaged;
         Ok(index)
     }
 
-    fn open_all(&mut self, space: Option<u32>) -> Result<Plain> {
+    /// Everything but the blocks.
+    pub(crate) fn open_all(&mut self, space: Option<u32>) -> Result<Plain> {
         let mut plain = Plain::default();
         self.load_keys()?;
         self.each(Table::Tombstones, 0..u64::MAX, |_, _, _| Ok(()))?;
-        self.each(Table::Blocks, 0..u64::MAX, |loader, key, bytes| {
-            let number = row_of(Table::Blocks, key)?;
-            let version = frame::parse(Table::Blocks, key, bytes)?.version;
-            plain.blocks.push((number, version, loader.open(Table::Blocks, key, u64::from(number), bytes)?));
-            Ok(())
-        })?;
         self.each(Table::Rows, 0..u64::MAX, |loader, key, bytes| {
             let row = row_of(Table::Rows, key)?;
             plain.overlays.push(loader.open(Table::Rows, key, row_chunk(row), bytes)?);
@@ -130,7 +126,18 @@ impl<'a> Loader<'a> {
         Ok(plain)
     }
 
-    fn build(&mut self, plain: &Plain, space: Option<(u32, &Space)>) -> Result<UserIndex> {
+    /// The blocks with these numbers.
+    pub(crate) fn open_blocks(&mut self, plain: &mut Plain, numbers: std::ops::Range<u64>) -> Result<()> {
+        self.each(Table::Blocks, numbers, |loader, key, bytes| {
+            let number = row_of(Table::Blocks, key)?;
+            let version = frame::parse(Table::Blocks, key, bytes)?.version;
+            plain.blocks.push((number, version, loader.open(Table::Blocks, key, u64::from(number), bytes)?));
+            Ok(())
+        })
+    }
+
+    /// The index of what was opened.
+    pub(crate) fn build(&mut self, plain: &Plain, space: Option<(u32, &Space)>) -> Result<UserIndex> {
         let mut rows = Vec::with_capacity(self.head.facts.live as usize);
         let overlays = self.parse_overlays(plain);
         for (number, _, bytes) in &plain.blocks {
@@ -215,7 +222,7 @@ impl<'a> Loader<'a> {
     }
 
     /// What is missing, extra or stale changes the sum. Damage that was named is told with every answer instead.
-    fn check_sum(&self) -> Result<()> {
+    pub(crate) fn check_sum(&self) -> Result<()> {
         if self.sum == self.head.facts.digests[Digested::Load as usize] || !self.damaged.is_empty() {
             return Ok(());
         }

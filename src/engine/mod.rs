@@ -22,6 +22,7 @@ mod remember;
 mod rows;
 mod spaces;
 mod stored_row;
+mod stream;
 mod text_legs;
 mod transaction;
 mod user_cell;

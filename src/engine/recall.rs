@@ -63,7 +63,7 @@ impl Statuses {
 }
 
 /// Why an answer is empty.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum EmptyReason {
     /// Nothing that the caller may see is stored for this user.
@@ -131,7 +131,7 @@ pub(crate) struct Ranking {
 }
 
 impl Ranking {
-    fn empty(reason: EmptyReason) -> Self {
+    pub(crate) fn empty(reason: EmptyReason) -> Self {
         Self {
             hits: Vec::new(),
             scorer: None,
@@ -184,13 +184,16 @@ impl Core {
 
     /// The ranking; `None` where the shard is ahead of the index.
     fn rank(&self, user: UserHash, bound: &Bound<'_>) -> Result<Option<Ranking>> {
+        let unknown = || Ranking { abstained: bound.abstained.clone(), ..Ranking::empty(EmptyReason::NothingStored) };
+        if bound.text.is_none() && self.head(user)?.is_some_and(|head| self.is_oversized(&head)) {
+            return self.rank_streamed(user, bound).map(|ranked| Some(ranked.unwrap_or_else(unknown)));
+        }
         let ranked = self.with_index(user, |head, index| {
             let Some(sources) = self.sources(head, index, bound)? else { return Ok(None) };
             let ranking = index.rank(bound, &sources)?;
             sources.vectors.warm()?;
             Ok(Some(ranking))
         })?;
-        let unknown = || Ranking { abstained: bound.abstained.clone(), ..Ranking::empty(EmptyReason::NothingStored) };
         Ok(ranked.unwrap_or_else(|| Some(unknown())))
     }
 
