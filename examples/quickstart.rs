@@ -1,11 +1,11 @@
 //! The ten lines of the README, for two users, in a store that is removed again.
 
 use mnemic::memory::NewMemory;
-use mnemic::{Correction, HashedNgrams, Query, Store};
+use mnemic::{BuiltinEmbedder, Correction, Query, Store};
 
 fn main() -> mnemic::Result<()> {
     let dir = tempfile::tempdir().map_err(|error| mnemic::Error::new(mnemic::ErrorKind::Io, error.to_string()))?;
-    let store = Store::builder(dir.path().join("memory")).embedder(HashedNgrams::new()).open()?;
+    let store = Store::builder(dir.path().join("memory")).embedder(BuiltinEmbedder::new()).open()?;
     let ada = store.user("ada")?;
     let seat = ada.remember(NewMemory::preference("Prefers aisle seats on trains").slot("user", "seat"))?;
     ada.correct(seat, Correction::new("Prefers window seats on trains"))?;

@@ -1,4 +1,24 @@
-//! Embedded long-term memory for AI agents.
+//! Embedded long-term memory for AI agents: one store is one directory, many users, no server.
+//!
+//! Open a [`Store`], take a [`User`], [`remember`](User::remember) and [`recall`](User::recall):
+//!
+//! ```
+//! use mnemic::{Query, Store, memory::NewMemory};
+//!
+//! # fn main() -> mnemic::Result<()> {
+//! # let dir = tempfile::tempdir().unwrap();
+//! # let path = dir.path().join("memory");
+//! let store = Store::open(&path)?;
+//! let ada = store.user("ada")?;
+//! ada.remember(NewMemory::preference("Prefers window seats"))?;
+//! let hits = ada.recall(Query::text("window or aisle?"))?;
+//! assert_eq!(hits[0].memory().text(), "Prefers window seats");
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Texts are found by their words in any script; with an [`Embedder`] also by their meaning. Every hit
+//! [explains](Hit::explain) its score. What is [forgotten](User::forget) is left under keys that no longer exist.
 #![deny(unsafe_code)]
 
 mod api;
