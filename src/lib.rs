@@ -10,6 +10,8 @@ mod index;
 mod kernel;
 pub mod memory;
 mod policy;
+#[cfg(feature = "sabotage")]
+pub mod sabotage;
 mod seal;
 mod storage;
 mod text;

@@ -273,9 +273,16 @@ impl Core {
             if self.shard_at(number).serving().is_err() {
                 continue;
             }
-            self.head(user)?;
-            self.remove_unfinished(user)?;
-            self.keyring.write_intent(number as u32, None)?;
+            match self.head(user).and_then(|_| self.remove_unfinished(user)) {
+                // Damage of one user must not keep the store from serving the others.
+                Err(error) if error.kind() == ErrorKind::Corrupt => {
+                    log::warn!("a forgetting of {user} stays unfinished: {error}");
+                }
+                other => {
+                    other?;
+                    self.keyring.write_intent(number as u32, None)?;
+                }
+            }
         }
         Ok(())
     }
@@ -290,7 +297,10 @@ impl Transaction<'_> {
     fn remove_unfinished(&mut self, user: UserHash) -> Result<()> {
         use crate::engine::head::{Found, Repair, load};
         let Found::Absent(Some(past)) = load(self.core, &self.view, user, Repair::No)? else { return Ok(()) };
+        self.erase_past(user, past)?;
         if past.unfinished {
+            // Durable also in a relaxed store: the intent goes next.
+            self.must_commit = true;
             self.remove_rows(user)?;
             let erased = crate::codec::head::SlotRef { erased: true, ..past.slot };
             self.job.put(Table::Users, &user.0, erased.encode(&[]));

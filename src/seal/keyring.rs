@@ -134,7 +134,7 @@ impl Keyring {
     }
 
     /// A slot whose keys are gone.
-    pub(crate) fn erased_slot(at: SlotOwner, now: Timestamp) -> Slot {
+    fn erased_slot(at: SlotOwner, now: Timestamp) -> Slot {
         let zeros = [0; keyring::WRAPPED_BYTES];
         Slot {
             user: at.user,
@@ -145,6 +145,21 @@ impl Keyring {
             tombstone_key: zeros,
             erased_at: now.as_micros(),
         }
+    }
+
+    /// Overwrites with an erased slot what is not erased yet, durably. A damaged copy goes first: one is whole at any time.
+    pub(crate) fn erase(&self, slot: u32, at: SlotOwner, now: Timestamp) -> Result<()> {
+        let (erased, read) = (Self::erased_slot(at, now), self.read_slot(slot)?);
+        let mut copies = [(Copy::A, read.a), (Copy::B, read.b)];
+        copies.sort_by_key(|(_, read)| read.is_some());
+        for (copy, read) in copies {
+            let is_done = |read: &Slot| read.state == SlotState::Erased && read.generation == at.generation;
+            if !read.as_ref().is_some_and(is_done) {
+                self.write_slot(slot, copy, &erased)?;
+                self.sync()?;
+            }
+        }
+        Ok(())
     }
 
     /// What the slot says of a user whose row in table `users` is this.

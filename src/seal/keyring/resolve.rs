@@ -38,6 +38,8 @@ pub(crate) fn resolve(user: UserHash, row: &SlotRef, copies: SlotCopies) -> Resu
         }
         (true, _) => Ok(Standing::Erased),
         (false, Some(_)) => Ok(Standing::Unfinished),
+        // A later life was begun, so this one was forgotten, and a crash kept its rows.
+        (false, None) if newest > row.generation => Ok(Standing::Unfinished),
         (false, None) => live(user, row, written),
     }
 }

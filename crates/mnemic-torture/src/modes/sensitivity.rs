@@ -1,0 +1,3 @@
+use crate::check::Check;
+use crate::runner::Case;
+pub(crate) fn run(_: &mut Case<'_>) -> Check { Ok(()) }
