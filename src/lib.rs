@@ -1,6 +1,10 @@
 //! Embedded long-term memory for AI agents.
 #![deny(unsafe_code)]
 
+#[macro_use]
+#[cfg_attr(not(feature = "sabotage"), doc(hidden))]
+pub mod sabotage;
+
 mod api;
 mod codec;
 mod embed;
@@ -10,8 +14,6 @@ mod index;
 mod kernel;
 pub mod memory;
 mod policy;
-#[cfg(feature = "sabotage")]
-pub mod sabotage;
 mod seal;
 mod storage;
 mod text;

@@ -31,9 +31,9 @@ impl UserWriter<'_, '_> {
         if let Some(staged) = self.staged.ids.get(id.as_bytes()) {
             return Ok(*staged);
         }
-        let found = self.core().with_index(self.user, |_, index| {
-            Ok(index.arena.facts_by_id(id.as_bytes()).map(|facts| (facts.row, facts.version)))
-        })?;
+        let found = self
+            .core()
+            .with_index(self.user, |_, index| Ok(index.facts_of_id(id)?.map(|facts| (facts.row, facts.version))))?;
         Ok(found.flatten())
     }
 
@@ -176,6 +176,12 @@ impl UserWriter<'_, '_> {
         let mut rows = Vec::with_capacity(BLOCK_ROWS as usize);
         for row in first..first + BLOCK_ROWS {
             let Some(memory) = self.record(row)? else { continue };
+            sabotage!(
+                10,
+                if row % 256 == 7 {
+                    continue;
+                }
+            );
             let (vector, terms) = match new.get(&row).and_then(|at| self.inserted(*at)) {
                 Some(inserted) => inserted,
                 None => (self.vector(row)?, self.terms(row)?),

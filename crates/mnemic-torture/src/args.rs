@@ -20,11 +20,7 @@ pub(crate) enum Command {
     Sabotage(Options),
     /// The process that mode `kill` kills.
     #[command(hide = true)]
-    Child {
-        path: PathBuf,
-        seed: u64,
-        round: u64,
-    },
+    Child { path: PathBuf, seed: u64, round: u64, sabotage: u32 },
     #[command(flatten)]
     One(One),
 }

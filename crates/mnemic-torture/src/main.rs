@@ -28,7 +28,10 @@ const SECONDS_DEFAULT: f64 = 60.0;
 
 fn main() -> ExitCode {
     let command = Args::parse().command;
-    if let Command::Child { path, seed, round } = &command {
+    if let Command::Child { path, seed, round, sabotage } = &command {
+        if *sabotage != 0 && sabotage::begin(*sabotage).is_err() {
+            return ExitCode::from(2);
+        }
         return modes::child(path, *seed, *round);
     }
     runner::hush_panics();

@@ -44,6 +44,8 @@ pub(crate) struct Report {
     pub(crate) seed: u64,
     pub(crate) cases: u64,
     pub(crate) passed: u64,
+    /// Failures of a kind that is known and written down.
+    pub(crate) known: u64,
     pub(crate) failures: Vec<String>,
     pub(crate) seconds: f64,
 }
@@ -54,6 +56,7 @@ struct Running {
     next_case: AtomicU64,
     cases: AtomicU64,
     passed: AtomicU64,
+    known: AtomicU64,
     stop: AtomicBool,
     failures: Mutex<Vec<String>>,
 }
@@ -78,6 +81,11 @@ impl Case<'_> {
     /// Seconds that this mode has, where it is limited by time.
     pub(crate) fn seconds(&self) -> Option<f64> {
         self.run.plan.seconds
+    }
+
+    /// Counts a check that failed in a way that is known and written down.
+    pub(crate) fn known(&self) {
+        self.run.known.fetch_add(1, Ordering::Relaxed);
     }
 
     /// A number below `bound`.
@@ -108,8 +116,7 @@ impl Running {
     fn work(&self) {
         while let Some(number) = self.take_case() {
             let seed = case_seed(self.plan.seed, number);
-            let mut case =
-                Case { seed, random: SplitMix64::new(seed), run: self, passed: AtomicU64::new(0) };
+            let mut case = Case { seed, random: SplitMix64::new(seed), run: self, passed: AtomicU64::new(0) };
             let outcome = run_contained(|| self.plan.mode.run(&mut case));
             self.cases.fetch_add(1, Ordering::Relaxed);
             if let Err(says) = outcome {
@@ -144,6 +151,7 @@ pub(crate) fn run(plan: Plan) -> Report {
         next_case: AtomicU64::new(0),
         cases: AtomicU64::new(0),
         passed: AtomicU64::new(0),
+        known: AtomicU64::new(0),
         stop: AtomicBool::new(false),
         failures: Mutex::default(),
     };
@@ -154,6 +162,7 @@ pub(crate) fn run(plan: Plan) -> Report {
         seed: plan.seed,
         cases: running.cases.load(Ordering::Relaxed),
         passed: running.passed.load(Ordering::Relaxed),
+        known: running.known.load(Ordering::Relaxed),
         seconds: running.seconds(),
         failures: running.failures.into_inner().unwrap_or_default(),
     }

@@ -69,7 +69,8 @@ impl Recorded {
             game.store.flush().say("flush")?;
             (run.states[0], run.acknowledged[0]) = (game.model.clone(), game.fs.op_count());
         }
-        let mix = Mix { batch_max: if is_big { 30 } else { 6 }, users: 1 + case.below(3) as usize, reopens: true, round: 0 };
+        let mix =
+            Mix { batch_max: if is_big { 30 } else { 6 }, users: 1 + case.below(3) as usize, reopens: true, round: 0 };
         for _ in 0..(6 + case.below(8)) {
             let step = game.next(mix);
             run.begun.push(game.fs.op_count());
@@ -121,7 +122,11 @@ impl Recorded {
         self.check_one(&image, op, seed).map_err(|says| {
             let (least, most) = self.bounds(op);
             let steps: Vec<_> = (least..=most).map(|k| format!("{k} {}", self.steps[k].name())).collect();
-            format!("cut at op {op} of {} ({choice:?}), steps {steps:?}, {:?}: {says}", self.fs.op_count(), self.setting)
+            format!(
+                "cut at op {op} of {} ({choice:?}), steps {steps:?}, {:?}: {says}",
+                self.fs.op_count(),
+                self.setting
+            )
         })
     }
 
@@ -142,13 +147,7 @@ impl Recorded {
 }
 
 /// Closing and opening again changes nothing.
-pub(crate) fn check_second_open(
-    store: Store,
-    setting: Setting,
-    fs: &RecordingFs,
-    seed: u64,
-    found: &Found,
-) -> Check {
+pub(crate) fn check_second_open(store: Store, setting: Setting, fs: &RecordingFs, seed: u64, found: &Found) -> Check {
     store.close().say("close")?;
     drop(store);
     let store = setting.open(fs, SplitMix64::new(seed).next_u64()).say("second open")?;

@@ -16,7 +16,7 @@ const KINDS: [ErrorKind; 3] = [ErrorKind::Io, ErrorKind::Corrupt, ErrorKind::Clo
 const ERRORS_MAX: usize = 4;
 
 pub(crate) fn run(case: &mut Case<'_>) -> Check {
-    if case.below(4) == 0 {
+    if case.below(2) == 0 {
         full_disk(case)?;
         creation(case)?;
     }

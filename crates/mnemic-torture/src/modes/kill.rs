@@ -11,7 +11,7 @@ use mnemic::world::testing::{START_MICROS, SplitMix64};
 use mnemic::world::{Clock, SystemFs, SystemProcess, SystemRandom, World};
 use mnemic::{Durability, Store};
 
-use crate::check::{Check, Say, ensure};
+use crate::check::{Check, Say};
 use crate::runner::Case;
 use crate::work::{
     Answer, Mix, Model, Step, advance, check_deeply, found_of, generate, settle_ids, show_difference, shown_by,
@@ -69,7 +69,7 @@ fn start(path: &Path, seed: u64, round: u64) -> Check<Child> {
     Command::new(program)
         .arg("child")
         .arg(path)
-        .args([seed.to_string(), round.to_string()])
+        .args([seed.to_string(), round.to_string(), crate::sabotage::current().to_string()])
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn()
@@ -122,8 +122,7 @@ impl Script {
         let mut random = SplitMix64::new(seed ^ round);
         let mix = Mix { batch_max: 40, users: 1 + random.below(4) as usize, reopens: false, round };
         let now = START_MICROS + round as i64 * 1_000_000_000;
-        let mut script =
-            Self { random, mix, model, own: Model::new(), next_id: round << 32, now, step: Step::Flush };
+        let mut script = Self { random, mix, model, own: Model::new(), next_id: round << 32, now, step: Step::Flush };
         script.choose();
         script
     }
@@ -179,8 +178,12 @@ fn work(path: &Path, seed: u64, round: u64) -> Check {
 }
 
 fn builder(path: &Path, clock: &Arc<SetClock>) -> mnemic::Builder {
-    let world =
-        World::new(Arc::clone(clock) as Arc<dyn Clock>, Arc::new(SystemRandom), Arc::new(SystemProcess), Arc::new(SystemFs));
+    let world = World::new(
+        Arc::clone(clock) as Arc<dyn Clock>,
+        Arc::new(SystemRandom),
+        Arc::new(SystemProcess),
+        Arc::new(SystemFs),
+    );
     Store::builder(path).world(world).reserve_bytes(0).durability(Durability::Durable)
 }
 
@@ -201,6 +204,7 @@ impl Clock for SetClock {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::check::ensure;
 
     #[test]
     fn both_sides_make_the_same_calls() -> Check {

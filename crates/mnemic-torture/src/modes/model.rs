@@ -98,8 +98,8 @@ fn dot(a: &[f32], b: &[f32]) -> f64 {
 }
 
 #[derive(Debug)]
-struct Plan {
-    query: Vec<f32>,
+pub(super) struct Plan {
+    pub(super) query: Vec<f32>,
     lambda: f64,
     floor: f64,
     now: i64,
@@ -121,7 +121,13 @@ impl Plan {
         }
     }
 
-    fn query(&self) -> Query {
+    /// Every memory with a vector, without decay.
+    pub(super) fn everything(query: Vec<f32>, now: i64) -> Self {
+        let (lambda, floor, limit) = (0.0, 0.5, usize::MAX);
+        Self { query, lambda, floor, now, level: Sensitivity::Secret, limit, min_score: None }
+    }
+
+    pub(super) fn query(&self) -> Query {
         let query = Query::vector(self.query.clone())
             .raw_cosine()
             .curve(Curve::Exponential { lambda: self.lambda })
@@ -144,7 +150,7 @@ impl Plan {
         (cos.max(0.0) * retention * weight, cos)
     }
 
-    fn expected(&self, rows: &BTreeMap<MemoryId, Row>) -> Vec<(MemoryId, f64)> {
+    pub(super) fn expected(&self, rows: &BTreeMap<MemoryId, Row>) -> Vec<(MemoryId, f64)> {
         let eligible = rows.iter().filter(|(_, r)| r.status == StatusKind::Active && r.level <= self.level);
         let mut scored: Vec<_> =
             eligible.filter_map(|(id, row)| Some((self.score(row, row.vector.as_ref()?), *id))).collect();

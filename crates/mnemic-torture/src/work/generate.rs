@@ -58,9 +58,9 @@ pub(crate) fn generate(random: &mut SplitMix64, mix: Mix, model: &Model, next_id
         }
         69..85 => Step::Forget { user, id },
         85..90 => Step::ForgetUser { user },
-        90..92 => Step::Pause { user, on: true },
-        92..96 => Step::Pause { user, on: false },
-        96..98 => Step::Flush,
+        90..91 => Step::Pause { user, on: true },
+        91..94 => Step::Pause { user, on: false },
+        94..98 => Step::Flush,
         _ if mix.reopens => Step::Reopen,
         _ => Step::Flush,
     }
