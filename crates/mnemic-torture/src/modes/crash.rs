@@ -5,7 +5,9 @@ use mnemic::world::testing::{CrashChoice, RecordingFs, SplitMix64};
 
 use crate::check::{Check, Say, ensure};
 use crate::runner::Case;
-use crate::work::{Found, Game, Mix, Model, Setting, Step, check_deeply, found_of, show_difference, shown_by};
+use crate::work::{
+    Expected, Found, Game, Mix, Model, Setting, Step, check_deeply, found_of, show_difference, shown_by,
+};
 
 /// Images of an operation in a small store.
 const IMAGES: usize = 5;
@@ -92,9 +94,14 @@ impl Recorded {
         // A step that changes nothing on disk begins and ends at one operation.
         let most = most.max(least);
         let mut may_lose = self.setting.every.map_or(0, |every| every - 1);
-        while may_lose > 0 && least > 0 && !self.steps[least].is_durable() {
+        while least > 0 && !self.steps[least].is_durable() {
+            // A call that was refused wrote nothing that could be lost.
+            let wrote = self.steps[least].expected(&self.states[least - 1]) == Expected::Done;
+            if wrote && may_lose == 0 {
+                break;
+            }
+            may_lose -= u32::from(wrote);
             least -= 1;
-            may_lose -= 1;
         }
         (least, most)
     }
