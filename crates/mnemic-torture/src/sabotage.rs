@@ -44,6 +44,7 @@ pub(crate) fn current() -> u32 {
 }
 
 #[cfg(feature = "sabotage")]
+#[expect(clippy::unnecessary_wraps, reason = "without the feature it fails")]
 pub(crate) fn begin(number: u32) -> Result<(), String> {
     CURRENT.store(number, Ordering::Relaxed);
     mnemic::sabotage::set(number);

@@ -94,10 +94,10 @@ impl Recorded {
         // A step that changes nothing on disk begins and ends at one operation.
         let most = most.max(least);
         let mut may_lose = self.setting.every.map_or(0, |every| every - 1);
-        while least > 0 && !self.steps[least].is_durable() {
-            // A call that was refused wrote nothing that could be lost.
+        while least > 0 {
+            // A call that was refused wrote nothing: nothing to lose, and nothing that carries others to the disk.
             let wrote = self.steps[least].expected(&self.states[least - 1]) == Expected::Done;
-            if wrote && may_lose == 0 {
+            if wrote && (may_lose == 0 || self.steps[least].is_durable()) {
                 break;
             }
             may_lose -= u32::from(wrote);

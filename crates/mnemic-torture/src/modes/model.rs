@@ -115,7 +115,7 @@ impl Plan {
             lambda: *pick(random, &[0.0, 0.005, 0.05, 0.3, 2.5]),
             floor: *pick(random, &[0.0, 0.5, 0.9]),
             now,
-            level: *pick(random, &Sensitivity::ALL),
+            level: *pick(random, Sensitivity::ALL),
             limit: *pick(random, &[0, 1, 5, 1000]),
             min_score: (random.below(4) == 0).then_some(0.1),
         }

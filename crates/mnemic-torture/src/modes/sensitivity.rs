@@ -22,7 +22,7 @@ pub(crate) fn run(case: &mut Case<'_>) -> Check {
     let count = if case.below(8) == 0 { 300 } else { 5 + case.below(30) };
     for number in 0..count {
         let id = MemoryId::from_u128(u128::from(number) + 1);
-        let of = *pick(&mut case.random, &Sensitivity::ALL);
+        let of = *pick(&mut case.random, Sensitivity::ALL);
         let new = new_memory(case, id, number, of > level).sensitivity(of);
         all.remember(new.clone()).say("remember")?;
         if of > level {

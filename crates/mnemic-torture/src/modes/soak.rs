@@ -102,7 +102,7 @@ impl Measured {
     fn take(path: &Path, store: &Store) -> Check<Self> {
         let pages = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
         let resident = pages.split(' ').nth(1).and_then(|pages| pages.parse::<u64>().ok()).unwrap_or(0) * 4096;
-        let handles = std::fs::read_dir("/proc/self/fd").map(Iterator::count).unwrap_or(0);
+        let handles = std::fs::read_dir("/proc/self/fd").map_or(0, Iterator::count);
         let file_bytes = store.stats().say("stats")?.shard_bytes.iter().sum();
         ensure!(path.exists(), "the store is gone");
         Ok(Self { resident, handles, file_bytes })

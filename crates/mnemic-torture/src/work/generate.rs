@@ -97,7 +97,7 @@ fn new_row(random: &mut SplitMix64, number: u64, derived_from: Vec<MemoryId>, no
         vector,
         importance: *pick(random, &[1.0, 0.5, 0.01, 0.0]),
         confidence: *pick(random, &[1.0, 0.7]),
-        level: *pick(random, &Sensitivity::ALL),
+        level: *pick(random, Sensitivity::ALL),
         status: StatusKind::Active,
         pinned: random.below(8) == 0,
         created_at,

@@ -79,7 +79,7 @@ pub(crate) fn advance(model: &mut Model, step: &Step, answer: &Answer, now: i64)
         Step::ForgetUser { user } => _ = model.remove(user),
         Step::Flush | Step::Reopen => {}
         Step::Forget { user, id } => {
-            let rows = &mut rows_of(model, user);
+            let rows = rows_of(model, user);
             let gone = closure_of(rows, *id);
             rows.retain(|id, _| !gone.contains(id));
             rows.values_mut().for_each(|row| row.derived_from.retain(|id| !gone.contains(id)));

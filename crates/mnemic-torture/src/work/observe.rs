@@ -105,7 +105,7 @@ pub(crate) fn check_deeply(store: &Store, model: &Model) -> Check {
         let searched = |row: &&Row| row.status == StatusKind::Active && row.vector.is_some();
         let expected = state.rows.values().filter(searched).count();
         ensure!(hits.len() == expected, "index of {user:?}: {} of {expected} hits", hits.len());
-        for hit in hits.iter() {
+        for hit in &hits[..] {
             ensure!(hit.verify(), "hit {} does not verify", hit.id());
             let known = known_row(state, hit.id(), hit.memory());
             ensure!(known, "index of {user:?}: hit {} is not what is stored", hit.id());

@@ -90,9 +90,10 @@ impl Step {
         let row = |id: &MemoryId| state.and_then(|state| state.rows.get(id));
         match self {
             Self::Remember { .. } if state.is_some_and(|state| state.paused) => Expected::Refused(ErrorKind::Denied),
-            Self::Remember { .. } | Self::Pause { .. } | Self::Flush | Self::Reopen => Expected::Done,
             Self::ForgetUser { .. } if state.is_none() => Expected::Refused(ErrorKind::NotFound),
-            Self::ForgetUser { .. } => Expected::Done,
+            Self::Remember { .. } | Self::Pause { .. } | Self::ForgetUser { .. } | Self::Flush | Self::Reopen => {
+                Expected::Done
+            }
             Self::Correct { id, .. } if row(id).is_some_and(|row| row.status == StatusKind::Superseded) => {
                 Expected::Refused(ErrorKind::Conflict)
             }

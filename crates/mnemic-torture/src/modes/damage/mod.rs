@@ -71,8 +71,8 @@ fn flip(patient: &Patient, image: &RecordingFs, random: &mut SplitMix64) -> Chec
     }
     let sealed = frames(&bytes);
     let wound = match random.below(12) {
-        0..4 => flip_bit(&file, &mut bytes, random),
-        4..7 if !sealed.is_empty() => flip_in_frame(&file, &mut bytes, &sealed, random),
+        0..4 => Some(flip_bit(&file, &mut bytes, random)),
+        4..7 if !sealed.is_empty() => Some(flip_in_frame(&file, &mut bytes, &sealed, random)),
         7..9 if !sealed.is_empty() => replay(patient, &file, &mut bytes, &sealed, random)?,
         9 if sealed.len() > 1 => swap_frames(&file, &mut bytes, &sealed, random),
         10 => old_page(patient, &file, &mut bytes, random)?,
@@ -82,18 +82,18 @@ fn flip(patient: &Patient, image: &RecordingFs, random: &mut SplitMix64) -> Chec
     Ok(wound)
 }
 
-fn flip_bit(file: &str, bytes: &mut [u8], random: &mut SplitMix64) -> Option<Wound> {
+fn flip_bit(file: &str, bytes: &mut [u8], random: &mut SplitMix64) -> Wound {
     let at = random.below(bytes.len() as u64) as usize;
     let bit = random.below(8);
     bytes[at] ^= 1 << bit;
-    Some(Wound::new(file, format!("bit {bit} of byte {at} of {file} flipped")))
+    Wound::new(file, format!("bit {bit} of byte {at} of {file} flipped"))
 }
 
-fn flip_in_frame(file: &str, bytes: &mut [u8], sealed: &[Frame], random: &mut SplitMix64) -> Option<Wound> {
+fn flip_in_frame(file: &str, bytes: &mut [u8], sealed: &[Frame], random: &mut SplitMix64) -> Wound {
     let frame = pick(random, sealed);
     let at = frame.at + random.below(frame.len as u64) as usize;
     bytes[at] ^= 1 << random.below(8);
-    Some(Wound::new(file, format!("byte {at} of {file} changed, in a frame of table {}", frame.table)))
+    Wound::new(file, format!("byte {at} of {file} changed, in a frame of table {}", frame.table))
 }
 
 /// An older value of the same table and key in place of the newer one.

@@ -120,7 +120,7 @@ impl Asked<'_> {
         };
         let expected = plan.expected(&self.state.rows);
         let scores: BTreeMap<MemoryId, f64> = expected.iter().copied().collect();
-        for hit in hits.iter() {
+        for hit in &hits[..] {
             self.check_memory("recall", hit.memory())?;
             let score = scores.get(&hit.id());
             ensure!(score == Some(&hit.score()), "recall: score {} should be {score:?}", hit.score());
