@@ -21,6 +21,10 @@
 //! [explains](Hit::explain) its score. What is [forgotten](User::forget) is left under keys that no longer exist.
 #![deny(unsafe_code)]
 
+#[macro_use]
+#[cfg_attr(not(feature = "sabotage"), doc(hidden))]
+pub mod sabotage;
+
 mod api;
 mod codec;
 mod embed;

@@ -4,7 +4,7 @@ mod support;
 
 use mnemic::memory::StatusKind;
 use mnemic::world::testing::{CrashChoice, RecordingFs, SplitMix64};
-use mnemic::{Correction, Query, Store, Update};
+use mnemic::{Correction, Durability, Query, Store, Update};
 use support::{Seen, State, builder, id, note, state_of, vector, world_over};
 
 /// One verb with what it does to the model.
@@ -222,4 +222,51 @@ fn a_block_that_closes_or_is_sealed_again_survives_a_power_cut() {
         }
     }
     println!("{images} images");
+}
+
+/// At every operation after `before`: as many users are counted as are listed, and a user who was forgotten can return.
+fn check_users(fs: &RecordingFs, before: usize, open: impl Fn(&RecordingFs) -> Store) {
+    for op in before..=fs.op_count() {
+        for choice in CrashChoice::mix(op as u64, 12) {
+            let store = open(&fs.crash_image(op, choice));
+            let listed = state_of(&store).unwrap_or_else(|error| panic!("op {op} {choice:?}: {error:?}")).len();
+            assert_eq!(store.user_count().unwrap() as usize, listed, "op {op} {choice:?}");
+            store.user("ada").unwrap().remember(note(9, "back again", vec![1.0; support::DIMS])).unwrap();
+        }
+    }
+}
+
+#[test]
+fn a_forgotten_user_is_not_counted_after_a_power_cut() {
+    let fs = RecordingFs::new();
+    let store = builder(&world_over(&fs, 8)).open().unwrap();
+    store.user("ada").unwrap().remember(note(1, "first", vec![1.0; support::DIMS])).unwrap();
+    let before = fs.op_count();
+    store.forget_user("ada").unwrap();
+    check_users(&fs, before, |fs| builder(&world_over(fs, 9)).open().unwrap());
+}
+
+#[test]
+fn a_user_who_returns_to_a_relaxed_store_survives_a_power_cut() {
+    let open = |fs: &RecordingFs, seed| {
+        builder(&world_over(fs, seed)).durability(Durability::Relaxed { every: 5 }).open().unwrap()
+    };
+    let fs = RecordingFs::new();
+    let store = open(&fs, 10);
+    let ada = store.user("ada").unwrap();
+    ada.remember(note(1, "first", vec![1.0; support::DIMS])).unwrap();
+    store.flush().unwrap();
+    let before = fs.op_count();
+    store.forget_user("ada").unwrap();
+    let forgotten = fs.op_count();
+    for op in before..forgotten {
+        for choice in CrashChoice::mix(op as u64, 6) {
+            let image = fs.crash_image(op, choice);
+            let store = open(&image, 11);
+            let returns = image.op_count();
+            store.user("ada").unwrap().remember(note(2, "back", vec![1.0; support::DIMS])).unwrap();
+            check_users(&image, returns, |fs| open(fs, 12));
+            std::mem::forget(store);
+        }
+    }
 }

@@ -150,3 +150,39 @@ fn forgetting_works_on_a_full_disk() {
     let store = builder(&world_over(&fs, 2)).open().unwrap();
     assert_eq!(store.user_count().unwrap(), 0);
 }
+
+/// Forgets a user and lets it return while calls fail; whatever was told is true, and the store opens.
+fn forget_and_return(base: &RecordingFs, n: u64, kind: FaultKind, repeat: Repeat) -> bool {
+    let fs = base.snapshot();
+    fs.fail_at(n, kind, repeat);
+    let what = format!("{kind:?} at {n}, {repeat:?}");
+    let (mut forgotten, mut returned) = (false, false);
+    if let Ok(store) = builder(&world_over(&fs, 5)).open() {
+        forgotten = store.forget_user("ada").is_ok();
+        returned = store.user("ada").unwrap().remember(note(9, "back", vec![1.0; support::DIMS])).is_ok();
+    }
+    let met = fs.faults_met() > 0;
+    fs.clear_faults();
+    let store = builder(&world_over(&fs, 6)).open().unwrap_or_else(|error| panic!("{what}: does not open: {error:?}"));
+    let found = state_of(&store).unwrap_or_else(|error| panic!("{what}: {error:?}"));
+    let ada = found.get("ada").cloned().unwrap_or_default();
+    assert!(!forgotten || !ada.contains_key(&id(1)), "{what}: what was forgotten is back");
+    assert!(!returned || ada.contains_key(&id(9)), "{what}: what was acknowledged is gone");
+    store.user("ada").unwrap().remember(note(10, "once more", vec![1.0; support::DIMS])).unwrap();
+    met
+}
+
+#[test]
+fn a_user_forgotten_through_failing_calls_stays_forgotten_and_can_return() {
+    let base = RecordingFs::new();
+    let store = builder(&world_over(&base, 4)).open().unwrap();
+    for n in 1..4 {
+        store.user("ada").unwrap().remember(note(n, "to be forgotten", vec![1.0; support::DIMS])).unwrap();
+    }
+    store.close().unwrap();
+    for kind in FaultKind::ALL {
+        for repeat in [Repeat::Once, Repeat::Forever] {
+            assert!((0..).any(|n| !forget_and_return(&base, n, kind, repeat)));
+        }
+    }
+}

@@ -172,10 +172,12 @@ impl Core {
         let flushed = self.flush();
         self.closed.store(true, Ordering::Release);
         self.cache.clear();
-        let mut clean = Vec::with_capacity(self.shards.len());
+        let mut clean = self.keyring.clean_sequences();
+        clean.resize(self.shards.len(), 0);
         let mut outcome = flushed;
-        for state in &self.shards {
-            clean.push(state.last_seq.load(Ordering::Acquire));
+        for (state, clean) in self.shards.iter().zip(&mut clean) {
+            // A shard that does not serve, perhaps for its age, must not lower what the next open asks of it.
+            *clean = (*clean).max(state.last_seq.load(Ordering::Acquire));
             if let Ok(shard) = &state.shard {
                 outcome = outcome.and(shard.close());
             }

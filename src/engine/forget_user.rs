@@ -2,7 +2,6 @@
 
 use crate::codec::Table;
 use crate::codec::head::SlotRef;
-use crate::codec::keyring::Copy;
 use crate::engine::core::Core;
 use crate::engine::forget::Forgotten;
 use crate::engine::head::{self, Found, Head, Repair};
@@ -10,7 +9,8 @@ use crate::engine::transaction::{Rekey, Transaction};
 use crate::engine::user_cell::CellState;
 use crate::error::{Error, Result};
 use crate::memory::UserId;
-use crate::seal::{Keyring, SlotOwner};
+use crate::seal::SlotOwner;
+use crate::storage::WriteSet;
 
 impl Core {
     /// Overwrites the user's keys, which needs no free space, then removes the rows.
@@ -31,30 +31,32 @@ impl Transaction<'_> {
             *core.cell(user).state.write() = CellState::default();
             return Err(error);
         }
-        if let Err(error) = self.remove_rows(user) {
-            log::warn!("rows of {user} remain, without their keys: {error}");
-        }
-        let gone = SlotRef { erased: true, ..head.slot };
-        self.job.put(Table::Users, &user.0, gone.encode(&[]));
-        self.rekey = Some(Rekey::Erased { user });
-        Ok(Forgotten {
+        let forgotten = Forgotten {
             memories: head.facts.live,
             references: 0,
             generation: head.slot.generation,
             epoch: head.slot.epoch,
-        })
+        };
+        if let Err(error) = self.remove_rows(user) {
+            // The row of `users` stays as it is and the intent open, so that the next open removes them.
+            log::warn!("rows of {user} remain, without their keys: {error}");
+            self.job = WriteSet::default();
+            *core.cell(user).state.write() = CellState::default();
+            return Ok(forgotten);
+        }
+        let gone = SlotRef { erased: true, ..head.slot };
+        self.job.put(Table::Users, &user.0, gone.encode(&[]));
+        self.rekey = Some(Rekey::Erased { user });
+        Ok(forgotten)
     }
 
     /// Overwrites both copies of the slot. From the first one on the user is forgotten, whatever follows.
     fn erase_keys(&self, head: &Head) -> Result<()> {
         let keyring = &self.core.keyring;
         let owner = SlotOwner { user: head.user, generation: head.slot.generation, epoch: head.slot.epoch };
-        let erased = Keyring::erased_slot(owner, self.now);
         keyring.write_intent(self.core.shard_number(head.user) as u32, Some(head.user))?;
-        for copy in [Copy::A, Copy::B] {
-            keyring.write_slot(head.slot.slot, copy, &erased)?;
-            keyring.sync()?;
-        }
-        Ok(())
+        // Durable first: a forgetting without its intent would leave the rows for good.
+        keyring.sync()?;
+        keyring.erase(head.slot.slot, owner, self.now)
     }
 }

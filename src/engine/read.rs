@@ -65,8 +65,8 @@ impl Core {
         self.check_open()?;
         let hash = self.user_hash(user);
         for _ in 0..ATTEMPTS {
-            let place = self.place_of(hash, id, level)?;
-            if let Some(memory) = self.page_records(hash, &[place])?.and_then(|mut found| found.pop()) {
+            let (place, version) = self.place_of(hash, id, level)?;
+            if let Some(memory) = self.page_records(hash, version, &[place])?.and_then(|mut found| found.pop()) {
                 return Ok(memory);
             }
             self.wait_for_commit(hash);
@@ -74,11 +74,11 @@ impl Core {
         Err(Error::busy("get: the memory changed faster than it could be read; try again"))
     }
 
-    /// Row and version of a memory that may be seen at this level.
-    fn place_of(&self, user: UserHash, id: MemoryId, level: Sensitivity) -> Result<(u32, u32)> {
+    /// Row and version of a memory that may be seen at this level, and the commit that the index follows.
+    fn place_of(&self, user: UserHash, id: MemoryId, level: Sensitivity) -> Result<((u32, u32), u64)> {
         let place = self.with_index(user, |_, index| {
-            let facts = index.arena.facts_by_id(id.as_bytes());
-            Ok(facts.filter(|facts| facts.sensitivity <= level.code()).map(|facts| (facts.row, facts.version)))
+            let facts = index.facts_of_id(id)?.filter(|facts| facts.sensitivity <= level.code());
+            Ok(facts.map(|facts| ((facts.row, facts.version), index.version)))
         })?;
         place.flatten().ok_or_else(|| Error::not_found(format!("id {id}: no such memory")))
     }
@@ -99,16 +99,16 @@ impl Core {
                 };
                 let mut rows: Vec<(u32, u32)> = index.arena.iter().filter(passes).map(|f| (f.row, f.version)).collect();
                 rows.sort_unstable();
-                Ok((rows, index.damaged.clone()))
+                Ok((rows, index.damaged.clone(), index.version))
             })?;
-            let Some((rows, damaged)) = picked else {
+            let Some((rows, damaged, version)) = picked else {
                 return Ok(Page { memories: Vec::new(), total: 0, next: None, damaged: Vec::new() });
             };
             let total = rows.len();
             let mut rest = rows.into_iter().filter(|(row, _)| *row >= listing.from_row);
             let page: Vec<(u32, u32)> = rest.by_ref().take(listing.limit).collect();
             let next = rest.next().map(|(row, _)| row);
-            if let Some(memories) = self.page_records(hash, &page)? {
+            if let Some(memories) = self.page_records(hash, version, &page)? {
                 return Ok(Page { memories, total, next, damaged });
             }
             self.wait_for_commit(hash);
@@ -117,12 +117,15 @@ impl Core {
     }
 
     /// The records of rows at known versions; `None` where the shard is ahead of the index.
-    fn page_records(&self, user: UserHash, page: &[(u32, u32)]) -> Result<Option<Vec<Memory>>> {
+    fn page_records(&self, user: UserHash, as_of: u64, page: &[(u32, u32)]) -> Result<Option<Vec<Memory>>> {
         let records = self.consistent(user, |head, view| {
             page.iter()
                 .map(|(row, version)| {
-                    let memory = self.record_of(head, view, *row)?;
-                    Ok(memory.filter(|memory| memory.version == *version))
+                    let memory = self.record_of(head, view, *row)?.filter(|memory| memory.version == *version);
+                    match memory {
+                        None if head.version == as_of => Err(missing_record(user, *row)),
+                        other => Ok(other),
+                    }
                 })
                 .collect::<Result<Option<Vec<Memory>>>>()
         })?;
@@ -133,7 +136,7 @@ impl Core {
     pub(crate) fn history(&self, user: &UserId, id: MemoryId, level: Sensitivity) -> Result<Vec<Change>> {
         self.check_open()?;
         let hash = self.user_hash(user);
-        let (row, _) = self.place_of(hash, id, level)?;
+        let ((row, _), _) = self.place_of(hash, id, level)?;
         let changes = self.consistent(hash, |head, view| self.changes_of(head, view, row, level))?;
         changes.ok_or_else(|| Error::not_found(format!("id {id}: no such memory")))
     }
@@ -228,4 +231,9 @@ impl Core {
         })?;
         Ok(stats.unwrap_or_default())
     }
+}
+
+/// The index knows the row, and the shard has not moved since.
+fn missing_record(user: UserHash, row: u32) -> Error {
+    Error::corrupt(format!("records: row {row} of {user} is missing or stale"))
 }

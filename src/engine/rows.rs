@@ -34,9 +34,9 @@ impl UserWriter<'_, '_> {
         if let Some(staged) = self.staged.ids.get(id.as_bytes()) {
             return Ok(*staged);
         }
-        let found = self.core().with_index(self.user, |_, index| {
-            Ok(index.arena.facts_by_id(id.as_bytes()).map(|facts| (facts.row, facts.version)))
-        })?;
+        let found = self
+            .core()
+            .with_index(self.user, |_, index| Ok(index.facts_of_id(id)?.map(|facts| (facts.row, facts.version))))?;
         Ok(found.flatten())
     }
 
@@ -179,6 +179,12 @@ impl UserWriter<'_, '_> {
         let mut rows = Vec::with_capacity(BLOCK_ROWS as usize);
         for row in first..first + BLOCK_ROWS {
             let Some(one) = self.row_to_close(row, new)? else { continue };
+            sabotage!(
+                10,
+                if row % 256 == 7 {
+                    continue;
+                }
+            );
             rows.push(one);
             // From now on the block's version binds it, not the sum.
             self.forget_term(Table::Records, &numbered(self.user, u64::from(row)))?;

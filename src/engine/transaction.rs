@@ -7,7 +7,7 @@ use crate::codec::head::UserFacts;
 use crate::codec::keyring::{Copy, Slot};
 use crate::codec::{Table, UserHash};
 use crate::engine::core::Core;
-use crate::engine::head::{self, ChunkKey, Found, Head, Repair};
+use crate::engine::head::{self, ChunkKey, Found, Head, Past, Repair};
 use crate::engine::user_index::IndexChange;
 use crate::engine::user_writer::UserWriter;
 use crate::error::{Error, Result};
@@ -101,7 +101,7 @@ impl<'a> Transaction<'a> {
         work: impl FnOnce(&mut UserWriter<'_, 'a>) -> Result<R>,
     ) -> Result<R> {
         let staged = self.take_staged(user)?.ok_or_else(|| Error::not_found("user: nothing is stored"))?;
-        self.guarded(user, staged, work)
+        self.guarded(user, staged, false, work)
     }
 
     /// The same, for a user who is made if need be.
@@ -111,18 +111,19 @@ impl<'a> Transaction<'a> {
         id: &UserId,
         work: impl FnOnce(&mut UserWriter<'_, 'a>) -> Result<R>,
     ) -> Result<R> {
-        let staged = match self.take_staged(user)? {
-            Some(staged) => staged,
-            None => self.create_user(user, id)?,
+        let (staged, is_new) = match self.take_staged(user)? {
+            Some(staged) => (staged, false),
+            None => (self.create_user(user, id)?, true),
         };
-        self.guarded(user, staged, work)
+        self.guarded(user, staged, is_new, work)
     }
 
-    /// Hands the staged user to `work`, and undoes what it changed when it fails.
+    /// Hands the staged user to `work`, and undoes what it changed when it fails. A user who was made for it is not.
     fn guarded<R>(
         &mut self,
         user: UserHash,
         staged: Staged,
+        is_new: bool,
         work: impl FnOnce(&mut UserWriter<'_, 'a>) -> Result<R>,
     ) -> Result<R> {
         let saved = Savepoint::of(&staged);
@@ -131,6 +132,9 @@ impl<'a> Transaction<'a> {
         let result = work(&mut writer).and_then(|answer| writer.settle().map(|()| answer));
         let mut staged = writer.staged;
         if result.is_err() {
+            if is_new {
+                return result;
+            }
             saved.restore(&mut staged);
         }
         self.users.insert(user, staged);
@@ -153,7 +157,8 @@ impl<'a> Transaction<'a> {
             Found::Absent(past) => past,
             Found::Live(_) => return Err(Error::corrupt(format!("users: {user} came back to life"))),
         };
-        if past.is_some_and(|past| past.unfinished) {
+        if let Some(past) = past {
+            self.erase_past(user, past)?;
             self.remove_rows(user)?;
         }
         let (slot, generation) = match past {
@@ -171,6 +176,12 @@ impl<'a> Transaction<'a> {
         let mut staged = Staged::new(Head::new(user, slot, generation, keys, UserFacts::new(id.clone())));
         staged.dirty = true;
         Ok(staged)
+    }
+
+    /// Both copies of the slot of a life that is over, whatever a crash left of it, hold no key any more.
+    pub(crate) fn erase_past(&self, user: UserHash, past: Past) -> Result<()> {
+        let at = SlotOwner { user, generation: past.slot.generation, epoch: past.slot.epoch };
+        self.core.keyring.erase(past.slot.slot, at, self.now)
     }
 
     /// Removes every value of a user but the row of table `users`.

@@ -9,7 +9,7 @@ use crate::index::attributes::Schema;
 use crate::index::vector::{Arena, Facts, NewRow, VectorSource};
 use crate::kernel::Dispatch;
 use crate::memory::limits::DIMS_MIN;
-use crate::memory::{Memory, Space, Vector};
+use crate::memory::{Memory, MemoryId, Space, Vector};
 
 pub(crate) use crate::index::attributes::Attributes;
 
@@ -180,9 +180,13 @@ impl UserIndex {
                 }
             }
             IndexChange::SetTerms { row, terms } => self.set_terms(row, &terms)?,
-            IndexChange::SetVector { row, vector } => self.set_vector(row, vector)?,
+            IndexChange::SetVector { row, vector } => {
+                sabotage!(13, return Ok(()));
+                self.set_vector(row, vector)?;
+            }
             IndexChange::Block { number } => self.full.set_block(number, version),
             IndexChange::Remove { row, .. } => {
+                sabotage!(6, return Ok(()));
                 self.leave(row);
                 if let Some(words) = self.words.get_mut() {
                     words.remove(row);
@@ -231,6 +235,15 @@ impl UserIndex {
     /// A vector, if it is of this index's space.
     fn own(&self, vector: Option<(u32, Vector)>) -> Option<Vector> {
         vector.filter(|(space, _)| Some(*space) == self.space).map(|(_, vector)| vector)
+    }
+
+    /// The facts of a memory. Where values are damaged, one that is not found may be among them.
+    pub(crate) fn facts_of_id(&self, id: MemoryId) -> Result<Option<&Facts>> {
+        let facts = self.arena.facts_by_id(id.as_bytes());
+        match self.damaged.first() {
+            Some(damaged) if facts.is_none() => Err(Error::corrupt(format!("id {id}: not found, but {damaged}"))),
+            _ => Ok(facts),
+        }
     }
 
     pub(crate) fn attributes(&self, row: u32) -> Option<&Attributes> {

@@ -22,6 +22,7 @@ impl Vector {
             return Err(Error::invalid(format!("vector: number {i} is NaN or infinite")));
         }
         let squares: f64 = numbers.iter().map(|&x| f64::from(x) * f64::from(x)).sum();
+        sabotage!(18, let squares = squares.max(1.0));
         if squares == 0.0 {
             return Err(Error::invalid("vector: all zeros, which has no direction"));
         }

@@ -68,6 +68,11 @@ impl Suite {
         let (text, tag) = body.split_last_chunk::<TAG_BYTES>()?;
         let mut text = text.to_vec();
         let buffer = text.as_mut_slice().into();
+        sabotage!(3, {
+            // Counter mode undoes itself, so this is what opening without a look at the tag would give.
+            let _ = gcm(key, nonce).encrypt_inout_detached(&[0; 12].into(), associated, buffer);
+            return Some(text);
+        });
         match self {
             Self::Aes256Gcm => gcm(key, nonce).decrypt_inout_detached(&[0; 12].into(), associated, buffer, tag.into()),
             Self::XChaCha20Poly1305 => XChaCha20Poly1305::new(key.bytes().into()).decrypt_inout_detached(

@@ -75,6 +75,7 @@ pub(crate) struct SlotCopies {
 impl Keyring {
     /// The hash that all keys of this user's values begin with.
     pub(crate) fn user_hash(&self, user: &UserId) -> UserHash {
+        sabotage!(17, return UserHash(self.secret.short_mac(&[user.as_str().trim().to_lowercase().as_bytes()])));
         UserHash(self.secret.derive("mnemic user hash").short_mac(&[user.as_str().as_bytes()]))
     }
 
@@ -134,7 +135,7 @@ impl Keyring {
     }
 
     /// A slot whose keys are gone.
-    pub(crate) fn erased_slot(at: SlotOwner, now: Timestamp) -> Slot {
+    fn erased_slot(at: SlotOwner, now: Timestamp) -> Slot {
         let zeros = [0; keyring::WRAPPED_BYTES];
         Slot {
             user: at.user,
@@ -145,6 +146,27 @@ impl Keyring {
             tombstone_key: zeros,
             erased_at: now.as_micros(),
         }
+    }
+
+    /// Overwrites with an erased slot what is not erased yet, durably. A damaged copy goes first: one is whole at any time.
+    pub(crate) fn erase(&self, slot: u32, at: SlotOwner, now: Timestamp) -> Result<()> {
+        let (erased, read) = (Self::erased_slot(at, now), self.read_slot(slot)?);
+        let mut copies = [(Copy::A, read.a), (Copy::B, read.b)];
+        copies.sort_by_key(|(_, read)| read.is_some());
+        for (copy, read) in copies {
+            sabotage!(
+                5,
+                if copy == Copy::B {
+                    continue;
+                }
+            );
+            let is_done = |read: &Slot| read.state == SlotState::Erased && read.generation == at.generation;
+            if !read.as_ref().is_some_and(is_done) {
+                self.write_slot(slot, copy, &erased)?;
+                self.sync()?;
+            }
+        }
+        Ok(())
     }
 
     /// What the slot says of a user whose row in table `users` is this.
@@ -181,6 +203,7 @@ impl Keyring {
 
     /// Makes everything written durable.
     pub(crate) fn sync(&self) -> Result<()> {
+        sabotage!(2, return Ok(()));
         self.io("sync", |file| file.sync())
     }
 
@@ -205,7 +228,10 @@ impl Keyring {
     }
 
     fn io<T>(&self, doing: &str, mut call: impl FnMut(&dyn File) -> std::io::Result<T>) -> Result<T> {
-        retry_interrupted(|| call(self.file.as_ref())).map_err(|error| file_error(doing, &self.path, error))
+        retry_interrupted(|| call(self.file.as_ref())).map_err(|error| match error.kind() {
+            std::io::ErrorKind::UnexpectedEof => Error::corrupt("KEYRING: cut short").with_source(error),
+            _ => file_error(doing, &self.path, error),
+        })
     }
 }
 

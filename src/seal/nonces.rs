@@ -26,6 +26,7 @@ impl<'a> Nonces<'a> {
         let mut nonce = [0; NONCE_BYTES];
         let rest = self.pool.len() - NONCE_BYTES;
         nonce.copy_from_slice(&self.pool[rest..]);
+        sabotage!(14, return Ok(nonce));
         self.pool.truncate(rest);
         Ok(nonce)
     }

@@ -73,7 +73,7 @@ impl Directory {
             Some(keyring) => keyring,
             None => Keyring::open(world, path, manifest.store_id, &setup.master)?,
         };
-        let shards = open_shards(world, &path.join(SHARDS), manifest.shards, &keyring.clean_sequences());
+        let shards = open_shards(world, &path.join(SHARDS), &manifest, &keyring.clean_sequences());
         let directory = Self {
             path: path.to_owned(),
             world: world.clone(),
@@ -165,11 +165,12 @@ fn read_manifest(world: &World, path: &Path) -> Result<Manifest> {
 }
 
 /// Each shard opens or fails by itself: a damaged one must not keep the others from serving.
-fn open_shards(world: &World, dir: &Path, count: u32, clean: &[u64]) -> Vec<Result<Shard>> {
-    (0..count)
+fn open_shards(world: &World, dir: &Path, manifest: &Manifest, clean: &[u64]) -> Vec<Result<Shard>> {
+    (0..manifest.shards)
         .map(|number| {
-            let shard = Shard::open(world, dir, number)?;
+            let shard = Shard::open(world, dir, manifest.store_id, number)?;
             let (last, closed) = (shard.last_seq()?, clean.get(number as usize).copied().unwrap_or(0));
+            sabotage!(22, let closed = closed.min(last));
             if last < closed {
                 return Err(Error::corrupt(format!(
                     "shard {number:02}: an older copy (commit {last}, closed at {closed})"

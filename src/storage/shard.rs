@@ -29,6 +29,7 @@ pub(crate) enum Sync {
 /// One redb file: the rows of the users whose hash falls on it.
 pub(crate) struct Shard {
     number: u32,
+    store_id: [u8; 16],
     path: PathBuf,
     world: World,
     open: RwLock<Option<Open>>,
@@ -41,22 +42,23 @@ struct Open {
 
 impl Shard {
     /// Makes an empty shard under a temporary name and renames it when it is whole and durable.
-    pub(crate) fn create(world: &World, shards: &Path, number: u32) -> Result<()> {
+    pub(crate) fn create(world: &World, shards: &Path, store_id: [u8; 16], number: u32) -> Result<()> {
         let (path, temporary) = (path_of(shards, number), shards.join(format!("{number:02}.redb.tmp")));
         let failed = |error| file_error("create", &path, error);
         let file: Arc<dyn File> =
             retry_interrupted(|| world.fs().open(&temporary, OpenMode::CreateNewPrivate)).map_err(failed)?.into();
         contained(number, || {
             let open = Open::new(number, Arc::clone(&file))?;
-            open.commit(number, &WriteSet::default(), 0, Sync::Now)
+            open.commit(number, &WriteSet::default(), &Standing { seq: 0, store_id, number }, Sync::Now)
         })?;
         retry_interrupted(|| file.sync_all()).map_err(failed)?;
         retry_interrupted(|| world.fs().rename(&temporary, &path)).map_err(failed)?;
         retry_interrupted(|| world.fs().sync_dir(shards)).map_err(|error| file_error("sync", shards, error))
     }
 
-    pub(crate) fn open(world: &World, shards: &Path, number: u32) -> Result<Self> {
-        let shard = Self { number, path: path_of(shards, number), world: world.clone(), open: RwLock::new(None) };
+    pub(crate) fn open(world: &World, shards: &Path, store_id: [u8; 16], number: u32) -> Result<Self> {
+        let shard =
+            Self { number, store_id, path: path_of(shards, number), world: world.clone(), open: RwLock::new(None) };
         shard.reopen()?;
         Ok(shard)
     }
@@ -106,18 +108,18 @@ impl Shard {
         if !is_same_file(self.world.fs(), &self.path, open.file.as_ref())? {
             return Err(Error::io(format!("shard {:02}: its file was removed or replaced", self.number)));
         }
-        contained(self.number, || open.commit(self.number, writes, seq, sync))
+        let standing = Standing { seq, store_id: self.store_id, number: self.number };
+        contained(self.number, || open.commit(self.number, writes, &standing, sync))
     }
 
     /// The number of the last commit.
     pub(crate) fn last_seq(&self) -> Result<u64> {
-        let found = self.read()?.get_with(Table::Meta, LAST_SEQ, |bytes| {
-            let mut input = Reader::new(bytes, "last_seq");
-            let (format, seq, sum) = (input.u8()?, input.u64()?, input.u32()?);
-            let whole = crc32fast::hash(&seq.to_le_bytes()) == sum && format == FORMAT;
-            if whole { Ok(seq) } else { Err(input.corrupt()) }
-        })?;
-        found.ok_or_else(|| Error::corrupt(format!("shard {:02}: last_seq is missing", self.number)))
+        let found = self.read()?.get_with(Table::Meta, LAST_SEQ, Standing::decode)?;
+        let found = found.ok_or_else(|| Error::corrupt(format!("shard {:02}: last_seq is missing", self.number)))?;
+        if (found.store_id, found.number) != (self.store_id, self.number) {
+            return Err(Error::corrupt(format!("shard {:02}: the file is that of another shard", self.number)));
+        }
+        Ok(found.seq)
     }
 
     /// Closes the file; later calls answer `Closed`.
@@ -143,6 +145,15 @@ impl Shard {
     }
 }
 
+impl Drop for Shard {
+    /// Dropping redb's handle commits, which damaged pages can make panic.
+    fn drop(&mut self) {
+        if let Err(error) = self.close() {
+            log::warn!("closing: {error}");
+        }
+    }
+}
+
 impl Open {
     fn new(shard: u32, file: Arc<dyn File>) -> Result<Self> {
         let database = redb::Builder::new()
@@ -152,17 +163,18 @@ impl Open {
         Ok(Self { file, database })
     }
 
-    fn commit(&self, shard: u32, writes: &WriteSet, seq: u64, sync: Sync) -> Result<()> {
+    fn commit(&self, shard: u32, writes: &WriteSet, standing: &Standing, sync: Sync) -> Result<()> {
         let failed = |error: redb::Error| shard_error(shard, error);
         let mut transaction = self.database.begin_write().map_err(|error| failed(error.into()))?;
         let durability = match sync {
             Sync::Now => redb::Durability::Immediate,
             Sync::Later => redb::Durability::None,
         };
+        sabotage!(4, let durability = redb::Durability::None);
         transaction.set_durability(durability).map_err(|error| failed(error.into()))?;
         transaction.set_two_phase_commit(true);
         transaction.set_quick_repair(sync == Sync::Now);
-        write_all(&transaction, writes, seq).map_err(failed)?;
+        write_all(&transaction, writes, standing).map_err(failed)?;
         transaction.commit().map_err(|error| failed(error.into()))
     }
 }
@@ -170,12 +182,12 @@ impl Open {
 fn write_all(
     transaction: &redb::WriteTransaction,
     writes: &WriteSet,
-    seq: u64,
+    standing: &Standing,
 ) -> std::result::Result<(), redb::Error> {
     let mut writes = writes.iter().peekable();
     for table in Table::ALL {
         let touched = writes.peek().is_some_and(|(t, _, _)| *t == table);
-        if !touched && seq != 0 && table != Table::Meta {
+        if !touched && standing.seq != 0 && table != Table::Meta {
             continue;
         }
         let mut open = transaction.open_table(definition(table))?;
@@ -186,12 +198,36 @@ fn write_all(
             }
         }
         if table == Table::Meta {
-            let sum = crc32fast::hash(&seq.to_le_bytes());
-            let value = Writer::default().u8(FORMAT).u64(seq).u32(sum).finish();
-            open.insert(LAST_SEQ, value.as_slice())?;
+            open.insert(LAST_SEQ, standing.encode().as_slice())?;
         }
     }
     Ok(())
+}
+
+/// What a shard says of itself, in table `meta`: where it stands, and which one it is.
+struct Standing {
+    seq: u64,
+    store_id: [u8; 16],
+    number: u32,
+}
+
+impl Standing {
+    fn encode(&self) -> Vec<u8> {
+        let mut out = Writer::default();
+        out.u8(FORMAT).u64(self.seq).raw(&self.store_id).u32(self.number);
+        let mut bytes = out.finish();
+        let sum = crc32fast::hash(&bytes);
+        bytes.extend_from_slice(&sum.to_le_bytes());
+        bytes
+    }
+
+    fn decode(bytes: &[u8]) -> Result<Self> {
+        let mut input = Reader::new(bytes, "last_seq");
+        let (format, seq, store_id, number) = (input.u8()?, input.u64()?, input.array()?, input.u32()?);
+        let sum = input.u32()?;
+        let whole = crc32fast::hash(&bytes[..bytes.len() - 4]) == sum && format == FORMAT;
+        if whole { Ok(Self { seq, store_id, number }) } else { Err(input.corrupt()) }
+    }
 }
 
 fn path_of(shards: &Path, number: u32) -> PathBuf {

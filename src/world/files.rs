@@ -80,6 +80,7 @@ pub fn write_new_durable(fs: &dyn FileSystem, path: &Path, bytes: &[u8]) -> Resu
         // A full disk should not stay fuller than it was; if this fails too, the next call replaces it.
         fs.remove_file(&temporary).ok();
     }
+    sabotage!(11, return renamed.map_err(|cause| file_error("write", path, cause)));
     renamed
         .and_then(|()| retry_interrupted(|| fs.sync_dir(parent(path))))
         .map_err(|cause| file_error("write", path, cause))

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use crate::source::{Source, identifier, words};
 
 /// Each room and the rooms it may name.
-const DOORS: [(&str, &[&str]); 13] = [
+const DOORS: [(&str, &[&str]); 14] = [
     ("error", &[]),
+    ("sabotage", &[]),
     ("kernel", &[]),
     ("memory", &["error"]),
     ("world", &["memory", "error"]),

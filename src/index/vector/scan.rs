@@ -174,6 +174,7 @@ impl<'a> Worker<'a> {
         let halvings = plan.grid.halvings;
         let since = days_between(block.base, plan.now);
         let cancels = since < 0.0 || block.ago_min < 0.0;
+        sabotage!(12, let since = since + 3.0);
         let lost = if cancels { halvings * block.hull.rate_max(&plan.grid) * since.abs() } else { 0.0 };
         let slack = ROW_SLACK + ROUNDING * (plan.shift.abs() + lost);
         if slack.is_nan() || slack > SLACK_MAX || (halvings > 0.0 && block.hull.is_far(plan.now)) {

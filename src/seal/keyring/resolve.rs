@@ -37,7 +37,12 @@ pub(crate) fn resolve(user: UserHash, row: &SlotRef, copies: SlotCopies) -> Resu
             Err(Error::corrupt(format!("KEYRING: older than the forgetting of {user}")))
         }
         (true, _) => Ok(Standing::Erased),
+        (false, _) if newest < row.generation => {
+            Err(Error::corrupt(format!("KEYRING: older than the return of {user}")))
+        }
         (false, Some(_)) => Ok(Standing::Unfinished),
+        // A later life was begun, so this one was forgotten, and a crash kept its rows.
+        (false, None) if newest > row.generation => Ok(Standing::Unfinished),
         (false, None) => live(user, row, written),
     }
 }

@@ -67,7 +67,7 @@ pub(crate) fn create(world: &World, path: &Path, setup: &Setup) -> Result<Keyrin
         let dir = path.join(dir);
         retry_interrupted(|| world.fs().create_dir(&dir)).map_err(|error| file_error("create", &dir, error))?;
     }
-    (0..shards).try_for_each(|number| Shard::create(world, &path.join(SHARDS), number))?;
+    (0..shards).try_for_each(|number| Shard::create(world, &path.join(SHARDS), store_id, number))?;
     let manifest = Manifest { store_id, shards, suite: suite.code(), spaces: Vec::new() };
     sync_dir(world, path)?;
     write_new_durable(world.fs(), &path.join(MANIFEST), &manifest.encode())?;

@@ -1,0 +1,164 @@
+//! A power cut at each operation: what was acknowledged is there, nothing is half there.
+
+use mnemic::Store;
+use mnemic::world::testing::{CrashChoice, RecordingFs, SplitMix64};
+
+use crate::check::{Check, Say, ensure};
+use crate::runner::Case;
+use crate::work::{
+    Expected, Found, Game, Mix, Model, Setting, Step, check_deeply, found_of, show_difference, shown_by,
+};
+
+/// Images of an operation in a small store.
+const IMAGES: usize = 5;
+
+pub(crate) fn run(case: &mut Case<'_>) -> Check {
+    let run = Recorded::play(case)?;
+    let ops = run.fs.op_count();
+    for op in 0..=ops {
+        let images = if run.is_big {
+            // The blocks are what is new here; creation and filling are left to small stores.
+            if op < run.begun[1] || case.below(3) > 0 { 0 } else { 3 }
+        } else {
+            IMAGES
+        };
+        for choice in CrashChoice::mix(case.random.next_u64(), images) {
+            run.check_image(op, choice, case.seed)?;
+            case.pass();
+            if case.is_over() {
+                return Ok(());
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The states after each step, and the operations between which it ran.
+pub(crate) struct Recorded {
+    pub(crate) fs: RecordingFs,
+    pub(crate) setting: Setting,
+    pub(crate) is_big: bool,
+    pub(crate) steps: Vec<Step>,
+    pub(crate) states: Vec<Model>,
+    shown: Vec<Found>,
+    pub(crate) begun: Vec<usize>,
+    acknowledged: Vec<usize>,
+}
+
+impl Recorded {
+    /// Plays some steps on a new store.
+    pub(crate) fn play(case: &mut Case<'_>) -> Check<Self> {
+        let mut setting = Setting::random(&mut case.random);
+        if setting.every.is_some() {
+            // What relaxed commits lose is a prefix of each shard, not of all.
+            setting.shards = 1;
+        }
+        let is_big = case.below(5) == 0;
+        let mut game = Game::new(case.seed, setting)?;
+        let mut run = Self {
+            fs: game.fs.clone(),
+            setting,
+            is_big,
+            steps: vec![Step::Flush],
+            states: vec![Model::new()],
+            shown: Vec::new(),
+            begun: vec![0],
+            acknowledged: vec![game.fs.op_count()],
+        };
+        if is_big {
+            let filled = 236 + case.below(20);
+            game.fill("ada", filled)?;
+            game.store.flush().say("flush")?;
+            (run.states[0], run.acknowledged[0]) = (game.model.clone(), game.fs.op_count());
+        }
+        let mix =
+            Mix { batch_max: if is_big { 30 } else { 6 }, users: 1 + case.below(3) as usize, reopens: true, round: 0 };
+        for _ in 0..(6 + case.below(8)) {
+            let step = game.next(mix);
+            run.begun.push(game.fs.op_count());
+            game.play(&step).map_err(|says| format!("step {}: {says}", run.steps.len()))?;
+            run.acknowledged.push(game.fs.op_count());
+            run.states.push(game.model.clone());
+            run.steps.push(step);
+        }
+        run.shown = run.states.iter().map(shown_by).collect();
+        // What a clean close writes belongs to no step.
+        std::mem::forget(game.store);
+        Ok(run)
+    }
+
+    /// The first and the last step after which the state may be that of a cut at `op`.
+    pub(crate) fn bounds(&self, op: usize) -> (usize, usize) {
+        let mut least = self.acknowledged.iter().rposition(|end| *end <= op).unwrap_or(0);
+        let most = self.begun.iter().rposition(|begin| *begin < op).unwrap_or(0);
+        // A step that changes nothing on disk begins and ends at one operation.
+        let most = most.max(least);
+        let mut may_lose = self.setting.every.map_or(0, |every| every - 1);
+        while least > 0 {
+            // A call that was refused wrote nothing: nothing to lose, and nothing that carries others to the disk.
+            let wrote = self.steps[least].expected(&self.states[least - 1]) == Expected::Done;
+            if wrote && (may_lose == 0 || self.steps[least].is_durable()) {
+                break;
+            }
+            may_lose -= u32::from(wrote);
+            least -= 1;
+        }
+        (least, most)
+    }
+
+    /// The states that a cut at `op` may leave.
+    pub(crate) fn possible(&self, op: usize) -> Vec<(&Found, &Model)> {
+        let (least, most) = self.bounds(op);
+        (least..=most).map(|k| (&self.shown[k], &self.states[k])).collect()
+    }
+
+    /// A relaxed store may lose the newest commits of others while a user whose keys died stays forgotten.
+    fn forgotten_alone(&self, op: usize, found: &Found) -> bool {
+        let (least, most) = self.bounds(op);
+        let Step::ForgetUser { user } = &self.steps[most] else { return false };
+        self.setting.every.is_some()
+            && (least..most).any(|k| {
+                let mut without = self.shown[k].clone();
+                without.remove(user);
+                without == *found
+            })
+    }
+
+    fn check_image(&self, op: usize, choice: CrashChoice, seed: u64) -> Check {
+        let image = self.fs.crash_image(op, choice);
+        self.check_one(&image, op, seed).map_err(|says| {
+            let (least, most) = self.bounds(op);
+            let steps: Vec<_> = (least..=most).map(|k| format!("{k} {}", self.steps[k].name())).collect();
+            format!(
+                "cut at op {op} of {} ({choice:?}), steps {steps:?}, {:?}: {says}",
+                self.fs.op_count(),
+                self.setting
+            )
+        })
+    }
+
+    fn check_one(&self, image: &RecordingFs, op: usize, seed: u64) -> Check {
+        let store = self.setting.open(image, seed ^ 0x5eed).say("does not open")?;
+        let found = found_of(&store)?;
+        let possible = self.possible(op);
+        match possible.iter().rev().find(|(shown, _)| **shown == found) {
+            Some((_, model)) => check_deeply(&store, model)?,
+            None => ensure!(
+                self.forgotten_alone(op, &found),
+                "not the state after any of them: {}",
+                possible.first().map(|(shown, _)| show_difference(shown, &found)).unwrap_or_default()
+            ),
+        }
+        check_second_open(store, self.setting, image, seed, &found)
+    }
+}
+
+/// Closing and opening again changes nothing.
+pub(crate) fn check_second_open(store: Store, setting: Setting, fs: &RecordingFs, seed: u64, found: &Found) -> Check {
+    store.close().say("close")?;
+    drop(store);
+    let store = setting.open(fs, SplitMix64::new(seed).next_u64()).say("second open")?;
+    let again = found_of(&store).map_err(|says| format!("second open: {says}"))?;
+    ensure!(again == *found, "a second open changed something: {}", show_difference(found, &again));
+    Ok(())
+}
