@@ -34,6 +34,7 @@ impl Core {
     pub(crate) fn forget(&self, user: &UserId, id: MemoryId, level: Sensitivity) -> Result<Forgotten> {
         let hash = self.user_hash(user);
         self.write(hash, true, move |transaction| {
+            transaction.finish_other(hash)?;
             transaction.with_user(hash, |writer| {
                 let (row, memory) = writer.visible(id, level)?;
                 writer.forget(row, memory)

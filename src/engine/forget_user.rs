@@ -23,6 +23,7 @@ impl Core {
 impl Transaction<'_> {
     fn forget_user(&mut self, user: crate::codec::UserHash) -> Result<Forgotten> {
         let core = self.core;
+        self.finish_other(user)?;
         let Found::Live(head) = head::load(core, &self.view, user, Repair::No)? else {
             return Err(Error::not_found("user: nothing is stored"));
         };
