@@ -293,16 +293,10 @@ impl Core {
         Ok(())
     }
 
-    /// Removes the rows of a user whose keys are gone.
-    fn remove_unfinished(&self, user: UserHash) -> Result<()> {
-        self.write(user, true, move |transaction| transaction.remove_unfinished(user))
-    }
-}
-
-impl Transaction<'_> {
     /// Before another's intent takes the place of one that is still open: what that one stands for is finished.
-    pub(crate) fn finish_other(&mut self, user: UserHash) -> Result<()> {
-        let open = self.core.keyring.read_intent(self.core.shard_number(user) as u32)?;
+    pub(crate) fn finish_other(&self, user: UserHash) -> Result<()> {
+        self.check_open()?;
+        let open = self.keyring.read_intent(self.shard_number(user) as u32)?;
         let Some(other) = open.filter(|other| *other != user) else { return Ok(()) };
         match self.remove_unfinished(other) {
             Err(error) if error.kind() == ErrorKind::Corrupt => Ok(()),
@@ -310,6 +304,13 @@ impl Transaction<'_> {
         }
     }
 
+    /// Removes the rows of a user whose keys are gone.
+    fn remove_unfinished(&self, user: UserHash) -> Result<()> {
+        self.write(user, true, move |transaction| transaction.remove_unfinished(user))
+    }
+}
+
+impl Transaction<'_> {
     fn remove_unfinished(&mut self, user: UserHash) -> Result<()> {
         use crate::engine::head::{Found, Repair, load};
         let Found::Absent(Some(past)) = load(self.core, &self.view, user, Repair::No)? else { return Ok(()) };

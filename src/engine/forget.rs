@@ -33,8 +33,8 @@ pub struct Forgotten {
 impl Core {
     pub(crate) fn forget(&self, user: &UserId, id: MemoryId, level: Sensitivity) -> Result<Forgotten> {
         let hash = self.user_hash(user);
+        self.finish_other(hash)?;
         self.write(hash, true, move |transaction| {
-            transaction.finish_other(hash)?;
             transaction.with_user(hash, |writer| {
                 let (row, memory) = writer.visible(id, level)?;
                 writer.forget(row, memory)

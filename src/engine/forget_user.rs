@@ -16,6 +16,7 @@ impl Core {
     /// Overwrites the user's keys, which needs no free space, then removes the rows.
     pub(crate) fn forget_user(&self, user: &UserId) -> Result<Forgotten> {
         let hash = self.user_hash(user);
+        self.finish_other(hash)?;
         self.write(hash, true, move |transaction| transaction.forget_user(hash))
     }
 }
@@ -23,7 +24,6 @@ impl Core {
 impl Transaction<'_> {
     fn forget_user(&mut self, user: crate::codec::UserHash) -> Result<Forgotten> {
         let core = self.core;
-        self.finish_other(user)?;
         let Found::Live(head) = head::load(core, &self.view, user, Repair::No)? else {
             return Err(Error::not_found("user: nothing is stored"));
         };
