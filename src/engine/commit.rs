@@ -293,6 +293,17 @@ impl Core {
         Ok(())
     }
 
+    /// Before another's intent takes the place of one that is still open: what that one stands for is finished.
+    pub(crate) fn finish_other(&self, user: UserHash) -> Result<()> {
+        self.check_open()?;
+        let open = self.keyring.read_intent(self.shard_number(user) as u32)?;
+        let Some(other) = open.filter(|other| *other != user) else { return Ok(()) };
+        match self.remove_unfinished(other) {
+            Err(error) if error.kind() == ErrorKind::Corrupt => Ok(()),
+            outcome => outcome,
+        }
+    }
+
     /// Removes the rows of a user whose keys are gone.
     fn remove_unfinished(&self, user: UserHash) -> Result<()> {
         self.write(user, true, move |transaction| transaction.remove_unfinished(user))

@@ -33,6 +33,7 @@ pub struct Forgotten {
 impl Core {
     pub(crate) fn forget(&self, user: &UserId, id: MemoryId, level: Sensitivity) -> Result<Forgotten> {
         let hash = self.user_hash(user);
+        self.finish_other(hash)?;
         self.write(hash, true, move |transaction| {
             transaction.with_user(hash, |writer| {
                 let (row, memory) = writer.visible(id, level)?;

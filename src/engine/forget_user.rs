@@ -16,6 +16,7 @@ impl Core {
     /// Overwrites the user's keys, which needs no free space, then removes the rows.
     pub(crate) fn forget_user(&self, user: &UserId) -> Result<Forgotten> {
         let hash = self.user_hash(user);
+        self.finish_other(hash)?;
         self.write(hash, true, move |transaction| transaction.forget_user(hash))
     }
 }

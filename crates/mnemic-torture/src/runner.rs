@@ -1,6 +1,6 @@
 //! Runs cases of a mode over threads until the count or the time is used up.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -116,6 +116,7 @@ impl Running {
     fn work(&self) {
         while let Some(number) = self.take_case() {
             let seed = case_seed(self.plan.seed, number);
+            SEED.set(seed);
             let mut case = Case { seed, random: SplitMix64::new(seed), run: self, passed: AtomicU64::new(0) };
             let outcome = run_contained(|| self.plan.mode.run(&mut case));
             self.cases.fetch_add(1, Ordering::Relaxed);
@@ -178,13 +179,19 @@ fn micros() -> u64 {
 }
 
 thread_local! {
+    static SEED: Cell<u64> = const { Cell::new(0) };
     static PANIC: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
 /// Keeps what a panic says for the case that it ends; the engine contains some of its own without a word.
 pub(crate) fn hush_panics() {
     std::panic::set_hook(Box::new(|panic| {
-        PANIC.with_borrow_mut(|last| *last = Some(panic.to_string()));
+        let says = panic.to_string();
+        // A panic inside a panic ends the process, so this is the last that is heard of the case.
+        if says.contains("destructor") || says.contains("cannot unwind") {
+            eprintln!("FAILED seed {}: {says}, after {:?}", SEED.get(), PANIC.with_borrow(Option::clone));
+        }
+        PANIC.with_borrow_mut(|last| *last = Some(says));
     }));
 }
 
