@@ -182,7 +182,11 @@ fn a_user_forgotten_through_failing_calls_stays_forgotten_and_can_return() {
     store.close().unwrap();
     for kind in FaultKind::ALL {
         for repeat in [Repeat::Once, Repeat::Forever] {
-            assert!((0..).any(|n| !forget_and_return(&base, n, kind, repeat)));
+            for n in 0.. {
+                if !forget_and_return(&base, n, kind, repeat) {
+                    break;
+                }
+            }
         }
     }
 }

@@ -112,6 +112,7 @@ impl<'a> Loader<'a> {
             let row = row_of(Table::Vectors, key)?;
             let opened = loader.open(Table::Vectors, key, row_chunk(row), bytes)?;
             let (of, raw) = vector::parse(&opened)?;
+            loader.check_space(of)?;
             if Some(of) == space {
                 plain.own.insert(row, vector::numbers(raw).collect());
             }
@@ -143,6 +144,9 @@ impl<'a> Loader<'a> {
         for (number, _, bytes) in &plain.blocks {
             match decode_block(bytes) {
                 Ok((of, stored)) => {
+                    if let Some(Err(error)) = of.map(|of| self.check_space(of)) {
+                        self.damaged.push(format!("block {number}: {}", error.message()));
+                    }
                     let of_space = of.is_some() && of == space.map(|(number, _)| number);
                     for row in &stored {
                         rows.push(block_row(row, overlays.get(&row.row), of_space, &plain.own)?);
@@ -219,6 +223,13 @@ impl<'a> Loader<'a> {
         let chunk = self.chunks.get(&chunk);
         let chunk = chunk.ok_or_else(|| Error::corrupt(format!("{}: a value without its key", table.name())))?;
         self.head.open_value(self.core, table, key, chunk, bytes)
+    }
+
+    fn check_space(&self, number: u32) -> Result<()> {
+        if self.core.spaces.read().knows(number) {
+            return Ok(());
+        }
+        Err(Error::corrupt(format!("vectors of space {number}: the MANIFEST is older than they are")))
     }
 
     /// What is missing, extra or stale changes the sum. Damage that was named is told with every answer instead.

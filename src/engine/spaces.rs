@@ -35,6 +35,11 @@ impl Spaces {
         self.all.last().map(|space| (self.all.len() as u32 - 1, space))
     }
 
+    /// Whether the MANIFEST knows a space. Vectors of one that it does not know are newer than it.
+    pub(crate) fn knows(&self, number: u32) -> bool {
+        (number as usize) < self.all.len()
+    }
+
     /// The space with this number.
     pub(crate) fn get(&self, number: u32) -> Option<&Space> {
         self.all.get(number as usize)

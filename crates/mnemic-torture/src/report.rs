@@ -28,7 +28,6 @@ pub(crate) fn finish(reports: &[Report]) -> ExitCode {
 }
 
 /// The results for programs.
-#[expect(clippy::disallowed_methods, reason = "the program's own output")]
 pub(crate) fn write_json(path: &Path, reports: &[Report]) -> Result<(), String> {
     let modes: Vec<_> = reports
         .iter()

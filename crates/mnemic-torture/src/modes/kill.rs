@@ -63,7 +63,6 @@ fn kill_one(path: &Path, case: &mut Case<'_>, round: u64, settled: &Model) -> Ch
     Ok(vec![done, script.model])
 }
 
-#[expect(clippy::disallowed_methods, reason = "a process that can really be killed")]
 fn start(path: &Path, seed: u64, round: u64) -> Check<Child> {
     let program = std::env::current_exe().say("own path")?;
     Command::new(program)

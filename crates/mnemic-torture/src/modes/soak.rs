@@ -98,7 +98,6 @@ struct Measured {
 }
 
 impl Measured {
-    #[expect(clippy::disallowed_methods, reason = "the process as the system sees it")]
     fn take(path: &Path, store: &Store) -> Check<Self> {
         let pages = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
         let resident = pages.split(' ').nth(1).and_then(|pages| pages.parse::<u64>().ok()).unwrap_or(0) * 4096;
