@@ -203,23 +203,22 @@ impl<'a> Vectors<'a> {
     }
 
     /// After a recall that read packs, reads some ahead, while the budget has room for them. The first recall of a
-    /// user with many only answers.
-    pub(crate) fn warm(&self) -> Result<()> {
+    /// user with many only answers. A pack that can't be read is left for whoever needs it: the answer is there already.
+    pub(crate) fn warm(&self) {
         let few = self.full.blocks.len() * packs_per_block(self.full.dims) <= WARM_PACKS;
         let first = !self.full.answered.swap(true, Ordering::Relaxed);
         if self.view.lock().is_none() || (first && !few) {
-            return Ok(());
+            return;
         }
         let per_block = packs_per_block(self.full.dims);
         let from = self.full.warm_from.fetch_add(WARM_PACKS, Ordering::Relaxed);
         for number in from..from + WARM_PACKS {
             let room = self.core.cache.budget_bytes().saturating_sub(self.core.cache.held_bytes());
-            if number / per_block >= self.full.blocks.len() || room < WARM_BYTES {
+            let is_over = number / per_block >= self.full.blocks.len() || room < WARM_BYTES;
+            if is_over || self.pack(number / per_block, number % per_block).is_err() {
                 break;
             }
-            self.pack(number / per_block, number % per_block)?;
         }
-        Ok(())
     }
 }
 

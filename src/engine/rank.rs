@@ -59,6 +59,7 @@ impl UserIndex {
         Ok(Ranking {
             reason: hits.is_empty().then(|| self.why_empty(bound)),
             hits,
+            version: self.version,
             scorer: Some(bound.scorer),
             calibration: bound.calibration,
             abstained: bound.abstained.clone(),

@@ -115,6 +115,8 @@ pub(crate) struct Scored {
 #[derive(Debug, Clone)]
 pub(crate) struct Ranking {
     pub(crate) hits: Vec<Scored>,
+    /// The commit that it is of.
+    pub(crate) version: u64,
     pub(crate) scorer: Option<Scorer>,
     pub(crate) calibration: Calibration,
     pub(crate) reason: Option<EmptyReason>,
@@ -134,6 +136,7 @@ impl Ranking {
     pub(crate) fn empty(reason: EmptyReason) -> Self {
         Self {
             hits: Vec::new(),
+            version: 0,
             scorer: None,
             calibration: Calibration::RAW,
             reason: Some(reason),
@@ -185,16 +188,26 @@ impl Core {
     /// The ranking; `None` where the shard is ahead of the index.
     fn rank(&self, user: UserHash, bound: &Bound<'_>) -> Result<Option<Ranking>> {
         let unknown = || Ranking { abstained: bound.abstained.clone(), ..Ranking::empty(EmptyReason::NothingStored) };
-        if bound.text.is_none() && self.head(user)?.is_some_and(|head| self.is_oversized(&head)) {
-            return self.rank_streamed(user, bound).map(|ranked| Some(ranked.unwrap_or_else(unknown)));
+        if bound.text.is_none()
+            && let Some(head) = self.head(user)?.filter(|head| self.is_oversized(head))
+        {
+            return match self.rank_streamed(user, bound) {
+                // Not damage: a forgetting has rewritten what was being read. It holds the head until it is done.
+                Err(error) if error.kind() == ErrorKind::Corrupt && self.has_moved(user, head.version)? => Ok(None),
+                ranked => ranked.map(|ranked| Some(ranked.unwrap_or_else(unknown))),
+            };
         }
         let ranked = self.with_index(user, |head, index| {
             let Some(sources) = self.sources(head, index, bound)? else { return Ok(None) };
             let ranking = index.rank(bound, &sources)?;
-            sources.vectors.warm()?;
+            sources.vectors.warm();
             Ok(Some(ranking))
         })?;
         Ok(ranked.unwrap_or_else(|| Some(unknown())))
+    }
+
+    fn has_moved(&self, user: UserHash, version: u64) -> Result<bool> {
+        Ok(self.head(user)?.is_none_or(|head| head.version != version))
     }
 
     /// What a query reads beside the index; `None` where the shard is ahead of it.
@@ -221,20 +234,21 @@ impl Core {
         let view = self.read(user)?;
         let mut lost = Vec::new();
         for hit in &ranking.hits {
-            match self.record_of(&head, &view, hit.facts.row) {
+            let row = hit.facts.row;
+            let damage = match self.record_of(&head, &view, row) {
                 Ok(Some(memory)) if memory.version == hit.facts.version && *memory.id.as_bytes() == hit.facts.id => {
                     records.push(memory);
+                    continue;
                 }
-                Ok(_) => return Ok(None),
-                Err(error) if error.kind() == ErrorKind::Corrupt => {
-                    if crate::engine::head::version_in(&view, user)? != Some(head.version) {
-                        return Ok(None);
-                    }
-                    lost.push(hit.facts.row);
-                    ranking.damaged.push(error.message().to_owned());
-                }
+                Ok(_) => format!("records: row {row} of {user} is missing or stale"),
+                Err(error) if error.kind() == ErrorKind::Corrupt => error.message().to_owned(),
                 Err(error) => return Err(error),
+            };
+            if crate::engine::head::version_in(&view, user)? != Some(ranking.version) {
+                return Ok(None);
             }
+            lost.push(row);
+            ranking.damaged.push(damage);
         }
         ranking.hits.retain(|hit| !lost.contains(&hit.facts.row));
         Ok(Some(records))

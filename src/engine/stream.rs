@@ -61,7 +61,7 @@ fn merge(best: &mut Ranking, part: Ranking, limit: usize) {
     best.hits.truncate(limit);
     // The gate that came furthest is the one that kept the last memory out.
     best.reason = if best.hits.is_empty() { best.reason.max(part.reason) } else { None };
-    (best.scorer, best.calibration) = (part.scorer, part.calibration);
+    (best.version, best.scorer, best.calibration) = (part.version, part.scorer, part.calibration);
     best.scanned_rows += part.scanned_rows;
     best.reranked_rows += part.reranked_rows;
     best.total_rows += part.total_rows;
