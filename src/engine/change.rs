@@ -178,7 +178,7 @@ impl UserWriter<'_, '_> {
         };
         self.put_record(row, &after, kept)?;
         if text_to_embed(&after) != text_to_embed(before) {
-            let terms = terms_of(&after);
+            let terms = terms_of(&after, &mut crate::text::Stems::default());
             self.put_terms(row, &terms)?;
             self.change_index(IndexChange::SetTerms { row, terms });
         }

@@ -1,6 +1,6 @@
 //! Storing memories.
 
-use rayon::iter::{IntoParallelIterator, ParallelIterator};
+use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
 
 use crate::codec::log_entry::{LogEntry, RowChange};
 use crate::codec::terms;
@@ -12,9 +12,8 @@ use crate::error::{Error, Result};
 use crate::index::lexical::to_stored;
 use crate::memory::limits::{BATCH_MAX, ROWS_MAX};
 use crate::memory::{Evidence, Memory, MemoryId, NewMemory, UserId, Vector, Verb};
-use crate::text::TermList;
-use crate::text::canonical;
 use crate::text::time::time_expressions;
+use crate::text::{Stems, TermList, canonical};
 
 /// From this many memories on, checking and analysing them is worth a second thread.
 const PARALLEL_MIN: usize = 64;
@@ -66,17 +65,20 @@ impl Core {
                 Ok((id, new))
             })
             .collect();
-        let prepare = |named: Result<(MemoryId, NewMemory)>| named.and_then(|(id, new)| self.prepare_one(id, new));
+        let prepare = |stems: &mut Stems, named: Result<(MemoryId, NewMemory)>| {
+            named.and_then(|(id, new)| self.prepare_one(id, new, stems))
+        };
         let mut prepared: Vec<Result<Prepared>> = if named.len() < PARALLEL_MIN {
-            named.into_iter().map(prepare).collect()
+            let mut stems = Stems::default();
+            named.into_iter().map(|one| prepare(&mut stems, one)).collect()
         } else {
-            named.into_par_iter().map(prepare).collect()
+            named.into_par_iter().with_min_len(PARALLEL_MIN).map_init(Stems::for_many, prepare).collect()
         };
         self.embed_missing(&mut prepared);
         prepared
     }
 
-    fn prepare_one(&self, id: MemoryId, mut new: NewMemory) -> Result<Prepared> {
+    fn prepare_one(&self, id: MemoryId, mut new: NewMemory, stems: &mut Stems) -> Result<Prepared> {
         let (id_given, time_given) = (new.id.is_some(), new.created_at.is_some());
         let vector = new.vector.take().map(|numbers| Vector::new(&numbers)).transpose()?;
         let mut memory = new.admit(id, self.now())?;
@@ -85,7 +87,7 @@ impl Core {
             None => None,
         };
         memory.space = vector.as_ref().map(|(space, _)| *space);
-        let terms = terms_of(&memory);
+        let terms = terms_of(&memory, stems);
         Ok(Prepared { memory, vector, terms, id_given, time_given })
     }
 
@@ -137,11 +139,11 @@ pub(crate) fn text_to_embed(memory: &Memory) -> String {
 }
 
 /// The terms of a memory and the times that it tells of, as they are stored.
-pub(crate) fn terms_of(memory: &Memory) -> Vec<u8> {
+pub(crate) fn terms_of(memory: &Memory, stems: &mut Stems) -> Vec<u8> {
     let text = text_to_embed(memory);
     let at = memory.event_at.unwrap_or(memory.created_at).as_micros();
     let told: Vec<_> = time_expressions(&text, at).into_iter().map(|told| told.interval).collect();
-    terms::encode(&to_stored(&TermList::of(&text), &told))
+    terms::encode(&to_stored(&TermList::with(&text, stems), &told))
 }
 
 impl UserWriter<'_, '_> {

@@ -51,9 +51,19 @@ impl UserWriter<'_, '_> {
 
     /// The vector of a row, wherever it is kept.
     pub(crate) fn vector(&self, row: u32) -> Result<Option<(u32, Vector)>> {
-        if let Some((vector, _)) = self.new_rows().get(&row).and_then(|at| self.inserted(*at)) {
-            return Ok(vector);
+        let mut new = self.staged.changes.iter().skip(self.first_change);
+        let inserted = new.find_map(|change| match change {
+            IndexChange::Insert { facts, vector, .. } if facts.row == row => Some(vector.clone()),
+            _ => None,
+        });
+        match inserted {
+            Some(vector) => Ok(vector),
+            None => self.stored_vector(row),
         }
+    }
+
+    /// The vector of a row that was there before this job.
+    fn stored_vector(&self, row: u32) -> Result<Option<(u32, Vector)>> {
         let own = self.value(Table::Vectors, u64::from(row), row_chunk(row))?;
         if let Some(bytes) = own {
             return vector::decode(&bytes).map(Some);
@@ -203,7 +213,7 @@ impl UserWriter<'_, '_> {
         }
         let Some(memory) = self.record(row)? else { return Ok(None) };
         let (facts, attributes) = (facts_of(&memory, row), Attributes::of(&memory));
-        Ok(Some(BlockRow { facts, attributes, vector: self.vector(row)?, terms: self.terms(row)? }))
+        Ok(Some(BlockRow { facts, attributes, vector: self.stored_vector(row)?, terms: self.terms(row)? }))
     }
 
     /// Writes a block, its packs and its terms, in place of what single values and overlays its rows had.

@@ -10,18 +10,23 @@ use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfkc_quick};
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::script::{Class, class_of};
-use super::word::emit_word;
+use super::stems::Stems;
+use super::word::{Sink, emit_word};
 
 /// Calls `emit` with every term of a text, in order. Cost: linear in the text.
-pub(super) fn for_each_term(text: &str, mut emit: impl FnMut(&str)) {
+pub(super) fn for_each_term(text: &str, stems: &mut Stems, emit: impl FnMut(&str)) {
+    let sink = &mut Sink { emit, stems };
     let text = normal_form(text);
     for_each_run(&text, |class, run| match class {
-        Class::Unspaced => emit_characters(run, &mut emit),
-        _ => emit_chunk(run, &mut emit),
+        Class::Unspaced => emit_characters(run, sink),
+        _ => emit_chunk(run, sink),
     });
 }
 
 fn normal_form(text: &str) -> Cow<'_, str> {
+    if text.is_ascii() {
+        return Cow::Borrowed(text);
+    }
     let text = match is_nfkc_quick(text.chars()) {
         IsNormalized::Yes => Cow::Borrowed(text),
         _ => Cow::Owned(text.nfkc().collect()),
@@ -63,26 +68,26 @@ fn for_each_run(text: &str, mut visit: impl FnMut(Class, &str)) {
 }
 
 /// Each character, and each pair of neighbours.
-fn emit_characters(run: &str, emit: &mut impl FnMut(&str)) {
+fn emit_characters(run: &str, sink: &mut Sink<'_, impl FnMut(&str)>) {
     let mut before = None;
     for (at, grapheme) in run.grapheme_indices(true) {
         let end = at + grapheme.len();
-        emit(grapheme);
+        (sink.emit)(grapheme);
         if let Some(start) = before.replace(at) {
-            emit(&run[start..end]);
+            (sink.emit)(&run[start..end]);
         }
     }
 }
 
-fn emit_chunk(chunk: &str, emit: &mut impl FnMut(&str)) {
+fn emit_chunk(chunk: &str, sink: &mut Sink<'_, impl FnMut(&str)>) {
     let whole = chunk.trim_matches(|c| is_joiner(c) || is_apostrophe(c));
-    emit_sharp_or_plus(chunk, whole, emit);
+    emit_sharp_or_plus(chunk, whole, sink);
     let mut rest = whole;
     while let Some(at) = break_in(rest) {
-        emit_compound(rest[..at].trim_end_matches(is_joiner), emit);
+        emit_compound(rest[..at].trim_end_matches(is_joiner), sink);
         rest = rest[at..].trim_start_matches(is_joiner);
     }
-    emit_compound(rest, emit);
+    emit_compound(rest, sink);
 }
 
 /// Where a run of joiners stands that joins nothing, such as an ellipsis.
@@ -99,35 +104,35 @@ fn break_in(text: &str) -> Option<usize> {
 }
 
 /// The whole, what dots hold together in it (versions, hosts, file names), and its words.
-fn emit_compound(text: &str, emit: &mut impl FnMut(&str)) {
+fn emit_compound(text: &str, sink: &mut Sink<'_, impl FnMut(&str)>) {
     if text.contains(is_joiner) {
-        emit(&fold(text));
-        text.split(|c| is_joiner(c) && c != '.').for_each(|part| emit_dotted(part, text, emit));
+        (sink.emit)(&fold(text));
+        text.split(|c| is_joiner(c) && c != '.').for_each(|part| emit_dotted(part, text, sink));
     } else if !text.is_empty() {
-        emit_word(text, emit);
+        emit_word(text, sink);
     }
 }
 
-fn emit_dotted(part: &str, whole: &str, emit: &mut impl FnMut(&str)) {
+fn emit_dotted(part: &str, whole: &str, sink: &mut Sink<'_, impl FnMut(&str)>) {
     let part = part.trim_matches('.');
     if part.contains('.') {
         if part.len() < whole.len() {
-            emit(&fold(part));
+            (sink.emit)(&fold(part));
         }
         let bare = part.trim_start_matches(['v', 'V']);
         if bare.len() < part.len() && bare.starts_with(|c: char| c.is_ascii_digit()) {
-            emit(&fold(bare));
+            (sink.emit)(&fold(bare));
         }
     }
-    part.split('.').for_each(|word| emit_word(word, emit));
+    part.split('.').for_each(|word| emit_word(word, sink));
 }
 
 /// `C++`, `C#` and their like, which lose their names without the signs.
-fn emit_sharp_or_plus(chunk: &str, whole: &str, emit: &mut impl FnMut(&str)) {
+fn emit_sharp_or_plus(chunk: &str, whole: &str, sink: &mut Sink<'_, impl FnMut(&str)>) {
     let short = !whole.is_empty() && whole.len() <= 2 && whole.bytes().all(|b| b.is_ascii_alphabetic());
     let name = chunk.trim_start_matches(is_joiner).trim_end_matches(['.', ':', '?', '-', '/']);
     if short && matches!(name.strip_prefix(whole), Some("++" | "#")) {
-        emit(&fold(name));
+        (sink.emit)(&fold(name));
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::canonical::canonical;
 use super::script::{Class, Language, class_of, language_of};
+use super::stems::Stems;
 use super::stop_words::is_question_term;
 use super::{analyser, terms};
 
@@ -26,7 +27,9 @@ impl QueryWords {
     /// Analyses a question. Cost: linear in the text.
     pub(crate) fn of(text: &str) -> Self {
         let mut list = Vec::new();
-        analyser::for_each_term(text, |term| list.push(QueryTerm { term: terms::hash(term), text: term.to_owned() }));
+        analyser::for_each_term(text, &mut Stems::default(), |term| {
+            list.push(QueryTerm { term: terms::hash(term), text: term.to_owned() })
+        });
         if list.iter().any(|term: &QueryTerm| !is_question_term(&term.text)) {
             list.retain(|term| !is_question_term(&term.text));
         }

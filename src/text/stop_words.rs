@@ -161,9 +161,34 @@ pub(super) fn is_question_term(term: &str) -> bool {
     CHINESE.contains(&term)
 }
 
+/// Where the words of each letter begin in the list, and where the last end.
+const LETTERS: [u8; 27] = letters();
+
+const fn letters() -> [u8; 27] {
+    let mut starts = [0; 27];
+    let mut at = 0;
+    while at < ENGLISH.len() {
+        let letter = (ENGLISH[at].as_bytes()[0] - b'a') as usize;
+        at += 1;
+        starts[letter + 1] = at as u8;
+    }
+    let mut letter = 1;
+    while letter < starts.len() {
+        if starts[letter] < starts[letter - 1] {
+            starts[letter] = starts[letter - 1];
+        }
+        letter += 1;
+    }
+    starts
+}
+
 /// Whether a lower-case word is one.
 pub(crate) fn is_stop_word(word: &str) -> bool {
-    word.len() <= 10 && ENGLISH.binary_search(&word).is_ok()
+    let Some(letter) = word.bytes().next().and_then(|first| first.checked_sub(b'a')).filter(|at| *at < 26) else {
+        return false;
+    };
+    let (from, to) = (LETTERS[usize::from(letter)], LETTERS[usize::from(letter) + 1]);
+    word.len() <= 10 && ENGLISH[usize::from(from)..usize::from(to)].contains(&word)
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! The terms of a text: what the words index stores of it.
 
 use super::analyser;
+use super::stems::Stems;
 
 /// Which analyser made a term list, kept with it.
 pub(crate) const TOKENIZER_ID: u16 = 1;
@@ -29,8 +30,13 @@ pub(crate) struct TermList {
 impl TermList {
     /// Analyses a text. Cost: one pass and a sort of its terms.
     pub(crate) fn of(text: &str) -> Self {
+        Self::with(text, &mut Stems::default())
+    }
+
+    /// The same, with a stemmer that serves many texts.
+    pub(crate) fn with(text: &str, stems: &mut Stems) -> Self {
         let mut hashes = Vec::with_capacity(text.len() / 3);
-        analyser::for_each_term(text, |term| hashes.push(hash(term)));
+        analyser::for_each_term(text, stems, |term| hashes.push(hash(term)));
         Self::of_hashes(hashes)
     }
 

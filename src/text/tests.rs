@@ -5,7 +5,7 @@ use super::{QueryWords, TermList, analyser};
 
 fn terms(text: &str) -> Vec<String> {
     let mut terms = Vec::new();
-    analyser::for_each_term(text, |term| terms.push(term.to_owned()));
+    analyser::for_each_term(text, &mut super::stems::Stems::default(), |term| terms.push(term.to_owned()));
     terms
 }
 

@@ -1,55 +1,55 @@
 //! From one word to its terms.
 
-use std::borrow::Cow;
-
-use rust_stemmers::{Algorithm, Stemmer};
-
 use super::analyser::{fold, is_apostrophe};
+use super::stems::Stems;
 use super::stop_words::is_stop_word;
 
-/// Longer words are kept as they are.
-const STEMMED_BYTES_MAX: usize = 40;
+/// Where terms go.
+pub(super) struct Sink<'a, E> {
+    pub(super) emit: E,
+    pub(super) stems: &'a mut Stems,
+}
 
 /// Emits the terms of a word: letters, digits, marks and apostrophes.
-pub(super) fn emit_word(word: &str, emit: &mut impl FnMut(&str)) {
+pub(super) fn emit_word(word: &str, sink: &mut Sink<'_, impl FnMut(&str)>) {
     let word = word.trim_matches(is_apostrophe);
     match word.find(is_apostrophe) {
-        None => emit_plain(word, emit),
+        None => emit_plain(word, sink),
         Some(at) => {
             let rest = word[at..].trim_start_matches(is_apostrophe);
-            emit_contraction(&word[..at], rest, emit);
+            emit_contraction(&word[..at], rest, sink);
         }
     }
 }
 
-fn emit_contraction(base: &str, rest: &str, emit: &mut impl FnMut(&str)) {
+fn emit_contraction(base: &str, rest: &str, sink: &mut Sink<'_, impl FnMut(&str)>) {
     match fold(rest).as_ref() {
-        "s" | "m" | "re" | "ve" | "ll" | "d" => emit_plain(base, emit),
+        "s" | "m" | "re" | "ve" | "ll" | "d" => emit_plain(base, sink),
         "t" if base.ends_with(['n', 'N']) => {}
         _ => {
-            emit_piece(&[base, rest].concat().replace(is_apostrophe, ""), emit);
+            emit_piece(&[base, rest].concat().replace(is_apostrophe, ""), sink);
             rest.split(is_apostrophe)
                 .filter(|part| part.chars().nth(1).is_some())
-                .for_each(|part| emit_plain(part, emit));
+                .for_each(|part| emit_plain(part, sink));
         }
     }
 }
 
-fn emit_plain(word: &str, emit: &mut impl FnMut(&str)) {
+fn emit_plain(word: &str, sink: &mut Sink<'_, impl FnMut(&str)>) {
     if word.is_empty() {
         return;
     }
     let mut rest = word;
     let mut end = piece_end(rest);
     if end == rest.len() {
-        return emit_piece(word, emit);
+        return emit_piece(word, sink);
     }
     if is_ordinal(&rest[..end], &rest[end..]) {
-        return emit_piece(&rest[..end], emit);
+        return emit_piece(&rest[..end], sink);
     }
-    emit_piece(word, emit);
+    emit_piece(word, sink);
     loop {
-        emit_piece(&rest[..end], emit);
+        emit_piece(&rest[..end], sink);
         rest = &rest[end..];
         if rest.is_empty() {
             return;
@@ -102,35 +102,14 @@ fn piece_end(word: &str) -> usize {
     word.len()
 }
 
-fn emit_piece(piece: &str, emit: &mut impl FnMut(&str)) {
+fn emit_piece(piece: &str, sink: &mut Sink<'_, impl FnMut(&str)>) {
     let term = fold(piece);
     if term.is_empty() || is_stop_word(&term) {
         return;
     }
     match term.as_bytes() {
-        [b'0', digit] if digit.is_ascii_digit() => emit(&term[1..]),
-        bytes if bytes.len() > STEMMED_BYTES_MAX || !bytes.iter().all(u8::is_ascii_lowercase) => emit(&term),
-        _ => emit(&stem(&term)),
-    }
-}
-
-/// The Snowball stem of an English word of ASCII letters.
-fn stem(word: &str) -> Cow<'_, str> {
-    // No rule of the stemmer begins with one of these ends, nor with so short a word.
-    if word.len() < 3 || word.ends_with(['a', 'b', 'f', 'h', 'j', 'k', 'o', 'p', 'q', 'u', 'v', 'w', 'x', 'z']) {
-        return Cow::Borrowed(word);
-    }
-    Stemmer::create(Algorithm::English).stem(word)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    proptest::proptest! {
-        #[test]
-        fn the_short_way_to_a_stem_is_the_long_one(word in "[a-z]{1,9}([a-z]|h|k|o|w|ing|ed|ies|ation)") {
-            proptest::prop_assert_eq!(stem(&word), Stemmer::create(Algorithm::English).stem(&word));
-        }
+        [b'0', digit] if digit.is_ascii_digit() => (sink.emit)(&term[1..]),
+        bytes if !bytes.iter().all(u8::is_ascii_lowercase) => (sink.emit)(&term),
+        _ => sink.stems.with_stem(&term, &mut sink.emit),
     }
 }

@@ -86,16 +86,20 @@ impl Words<'_> {
     }
 
     fn matched(&self) -> Match {
-        self.numeric_date()
-            .or_else(|| self.day_then_month())
-            .or_else(|| self.month_first())
+        if self.word(0).starts_with(|c: char| c.is_ascii_digit()) {
+            return self
+                .numeric_date()
+                .or_else(|| self.day_then_month())
+                .or_else(|| self.ago())
+                .or_else(|| self.year());
+        }
+        self.month_first()
             .or_else(|| self.ago())
             .or_else(|| self.span_until_now())
             .or_else(|| self.relative())
             .or_else(|| self.named_day())
             .or_else(|| self.season())
             .or_else(|| self.weekday())
-            .or_else(|| self.year())
     }
 
     /// 2023-05-07, 2023/5/7, 5/7/2023, 31/12/2023, 31.12.2023, 2023-05.

@@ -108,9 +108,14 @@ pub(crate) fn question_times(text: &str, now: i64) -> Vec<TimeExpression> {
 pub(crate) fn time_expressions(text: &str, now: i64) -> Vec<TimeExpression> {
     let Ok(instant) = jiff::Timestamp::from_microsecond(now) else { return Vec::new() };
     let today = jiff::tz::TimeZone::UTC.to_datetime(instant).date();
-    let head: String = head(text, TEXT_BYTES_MAX).nfkc().flat_map(char::to_lowercase).collect();
+    let head = head(text, TEXT_BYTES_MAX);
+    let ascii = head.is_ascii();
+    let head: String =
+        if ascii { head.to_ascii_lowercase() } else { head.nfkc().flat_map(char::to_lowercase).collect() };
     let mut found = english::find(&head, today);
-    found.extend(chinese::find(&head, today));
+    if !ascii {
+        found.extend(chinese::find(&head, today));
+    }
     found.sort_by_key(|found| found.start);
     found.truncate(EXPRESSIONS_MAX);
     found.into_iter().filter_map(|found| found.expression(&head)).collect()

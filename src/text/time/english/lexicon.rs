@@ -16,10 +16,10 @@ const MONTHS: [&str; 12] = [
     "november",
     "december",
 ];
-const NUMBERS: [&str; 13] =
-    ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
-
 pub(super) fn month_of(word: &str) -> Option<i8> {
+    if !(3..=9).contains(&word.len()) {
+        return None;
+    }
     let short = if word == "sept" { "sep" } else { word };
     let at = MONTHS.iter().position(|month| *month == word || short.len() == 3 && month.starts_with(short))?;
     Some(at as i8 + 1)
@@ -62,13 +62,20 @@ pub(super) fn unit_of(word: &str) -> Option<Unit> {
 
 /// A count in digits or words; vague ones have their usual meaning.
 pub(super) fn number_of(word: &str) -> Option<i64> {
-    match word {
-        "a" | "an" => Some(1),
-        "couple" => Some(2),
-        "few" | "several" | "some" => Some(3),
-        _ => match NUMBERS.iter().position(|number| *number == word) {
-            Some(at) => Some(at as i64),
-            None => word.parse().ok().filter(|number| (0..10_000).contains(number)),
-        },
-    }
+    Some(match word {
+        "zero" => 0,
+        "a" | "an" | "one" => 1,
+        "couple" | "two" => 2,
+        "few" | "several" | "some" | "three" => 3,
+        "four" => 4,
+        "five" => 5,
+        "six" => 6,
+        "seven" => 7,
+        "eight" => 8,
+        "nine" => 9,
+        "ten" => 10,
+        "eleven" => 11,
+        "twelve" => 12,
+        _ => return word.parse().ok().filter(|number| (0..10_000).contains(number)),
+    })
 }
