@@ -28,6 +28,7 @@ pub struct Query {
     vector: Option<Vec<f32>>,
     limit: usize,
     at: Option<Timestamp>,
+    as_of: Option<Timestamp>,
     filter: Option<Filter>,
     min_score: Option<f64>,
     level: Option<Sensitivity>,
@@ -66,6 +67,7 @@ impl Query {
             vector: None,
             limit: LIMIT_DEFAULT,
             at: None,
+            as_of: None,
             filter: None,
             min_score: None,
             level: None,
@@ -90,6 +92,18 @@ impl Query {
     /// The time that ages count to. Default: now.
     pub fn at(mut self, at: Timestamp) -> Self {
         self.at = Some(at);
+        self
+    }
+
+    /// Recalls only what was known then and held then. Default: what is known now.
+    ///
+    /// A memory is seen if it was created by `then`, if its time of validity holds `then`, and if it was not yet
+    /// superseded or archived (one that was later counts as active). One whose words were changed in place since is
+    /// left out, for what it says now was not known ([`Memory::revised_at`](crate::memory::Memory::revised_at)), and
+    /// so is one that has been forgotten. Ages count to `then` unless [`at`](Self::at) says otherwise. How rare a word
+    /// is counts by what is stored now.
+    pub fn as_of(mut self, then: Timestamp) -> Self {
+        self.as_of = Some(then);
         self
     }
 
@@ -197,6 +211,7 @@ impl Query {
             vector: self.vector.as_ref().map(|numbers| query_vector(numbers)).transpose()?,
             limit: self.limit,
             at: self.at,
+            as_of: self.as_of,
             filter: self.filter.clone(),
             min_score: self.min_score,
             level,

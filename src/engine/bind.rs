@@ -28,7 +28,7 @@ pub(crate) struct Bound<'a> {
 impl Core {
     /// Finds the query's vector, words and scorer.
     pub(crate) fn bind<'a>(&self, ask: &'a Ask) -> Result<Bound<'a>> {
-        let now = ask.at.unwrap_or_else(|| self.now());
+        let now = ask.at.or(ask.as_of).unwrap_or_else(|| self.now());
         let (vector, abstained) = self.vector_of(ask)?;
         let text = ask.text.as_ref().map(|text| TextQuery::new(text, now, ask.legs));
         let spaces = self.spaces.read();

@@ -58,13 +58,14 @@ impl Core {
                 if matches!(before.status, Status::Superseded { .. }) {
                     return Err(Error::conflict(format!("id {old}: superseded already; correct the newest")));
                 }
-                let id = new.memory.id;
+                let (id, known_at) = (new.memory.id, new.memory.created_at);
                 new.memory.supersedes = vec![old];
                 let row_of_new = writer.insert(&new.memory, new.vector, new.terms)?;
                 let (at, change) = (writer.now(), RowChange { row: row_of_new, before: None });
                 writer.log(&LogEntry { verb: Verb::Remember, at, rows: vec![change] })?;
                 let mut after = before.clone();
                 after.status = Status::Superseded { by: Some(id), reason: SupersedeReason::Corrected };
+                after.ended_at = Some(known_at);
                 writer.rewrite(Verb::Correct, row, &before, after, VectorEdit::Keep)?;
                 Ok(id)
             })
@@ -167,6 +168,7 @@ impl UserWriter<'_, '_> {
     ) -> Result<u32> {
         after.version = before.version.saturating_add(1);
         after.updated_at = self.now();
+        after.note_change(before, after.updated_at);
         if let VectorEdit::Replace(new) = &vector {
             after.space = new.as_ref().map(|(space, _)| *space);
         }

@@ -270,7 +270,6 @@ fn block_row<'p>(
 }
 
 fn tail_row(view: &ArchivedRecordV1, row: u32) -> Result<(Facts, Option<Box<Attributes>>)> {
-    let begins = record::micros(&view.event_at).or(record::micros(&view.valid_from));
     let level = crate::memory::Sensitivity::from_code(view.sensitivity);
     let facts = Facts {
         id: view.id,
@@ -278,7 +277,7 @@ fn tail_row(view: &ArchivedRecordV1, row: u32) -> Result<(Facts, Option<Box<Attr
         version: view.version.to_native(),
         time: view.fades_from(),
         created_at: view.created_at.to_native(),
-        valid_from: begins.unwrap_or(i64::MIN),
+        valid_from: record::micros(&view.valid_from).unwrap_or(i64::MIN),
         valid_to: record::micros(&view.valid_to).unwrap_or(i64::MAX),
         importance: view.importance.to_native(),
         confidence: view.confidence.to_native(),
@@ -303,5 +302,7 @@ fn has_attributes(view: &ArchivedRecordV1) -> bool {
         || view.slot.is_some()
         || view.evidence != crate::memory::Evidence::Stated.code()
         || view.event_at.is_some()
+        || view.revised_at.is_some()
+        || view.ended_at.is_some()
         || !view.metadata.is_empty()
 }

@@ -8,7 +8,7 @@ use crate::engine::user_index::UserIndex;
 use crate::engine::words::Words;
 use crate::error::{Error, Result};
 use crate::index::vector::{Facts, Gate, Legs, Request};
-use crate::memory::{MemoryId, Vector};
+use crate::memory::{MemoryId, StatusKind, Vector};
 
 /// What a query reads beside the index.
 pub(crate) struct Sources<'a> {
@@ -93,7 +93,7 @@ impl UserIndex {
     /// Runs `run` with the request that the query means.
     pub(crate) fn with_request<R>(&self, prepared: &Prepared<'_>, k: usize, run: impl FnOnce(&Request<'_>) -> R) -> R {
         let ask = prepared.bound.ask;
-        let active_only = ask.statuses == Statuses::ACTIVE;
+        let active_only = ask.statuses == Statuses::ACTIVE && ask.as_of.is_none();
         let passes = |facts: &Facts| self.passes(ask, facts);
         let filter: Option<&(dyn Fn(&Facts) -> bool + Sync)> =
             if active_only && ask.filter.is_none() { None } else { Some(&passes) };
@@ -113,8 +113,20 @@ impl UserIndex {
     }
 
     pub(crate) fn passes(&self, ask: &Ask, facts: &Facts) -> bool {
-        ask.statuses.holds(facts.status)
+        self.stands(ask, facts)
             && ask.filter.as_ref().is_none_or(|filter| filter.passes(facts, self.attributes(facts.row)))
+    }
+
+    /// Whether a memory has a state that the query asks for, and if it asks of another time, was known and held then.
+    pub(crate) fn stands(&self, ask: &Ask, facts: &Facts) -> bool {
+        let Some(then) = ask.as_of else { return ask.statuses.holds(facts.status) };
+        let attributes = self.attributes(facts.row);
+        let revised = attributes.and_then(|a| a.revised_at).is_some_and(|at| at > then);
+        let then = then.as_micros();
+        let ended_later = attributes.and_then(|a| a.ended_at).is_some_and(|at| at.as_micros() > then);
+        let status = if ended_later { StatusKind::Active.code() } else { facts.status };
+        let known = facts.created_at <= then && !revised;
+        known && facts.valid_from <= then && then < facts.valid_to && ask.statuses.holds(status)
     }
 
     /// The first gate that nothing passed.
@@ -126,8 +138,8 @@ impl UserIndex {
             EmptyReason::NothingStored
         } else if ask.limit == 0 {
             EmptyReason::LimitZero
-        } else if !seen(&|facts| ask.statuses.holds(facts.status)) {
-            EmptyReason::FilteredByStatus
+        } else if !seen(&|facts| self.stands(ask, facts)) {
+            if ask.as_of.is_some() { EmptyReason::NothingKnownThen } else { EmptyReason::FilteredByStatus }
         } else if !seen(&|facts| self.passes(ask, facts)) {
             EmptyReason::FilteredByFilter
         } else if ask.min_score.is_none() || !self.has_signal(bound) {

@@ -31,6 +31,8 @@ pub(crate) struct Ask {
     pub(crate) vector: Option<Vector>,
     pub(crate) limit: usize,
     pub(crate) at: Option<Timestamp>,
+    /// Only what was known and held then.
+    pub(crate) as_of: Option<Timestamp>,
     pub(crate) filter: Option<Filter>,
     pub(crate) min_score: Option<f64>,
     pub(crate) level: Sensitivity,
@@ -70,6 +72,8 @@ pub enum EmptyReason {
     NothingStored,
     /// Everything was kept out by its state: superseded, archived, only suspected.
     FilteredByStatus,
+    /// Nothing that is stored was known and held at the query's `as_of`.
+    NothingKnownThen,
     /// Everything was kept out by the query's filter.
     FilteredByFilter,
     /// Nothing reached the least score.
@@ -86,6 +90,7 @@ impl EmptyReason {
         match self {
             Self::NothingStored => "nothing is stored",
             Self::FilteredByStatus => "every memory is superseded, archived or only suspected",
+            Self::NothingKnownThen => "nothing that is stored was known and held then",
             Self::FilteredByFilter => "no memory passes the filter",
             Self::BelowThreshold => "no memory reaches the least score",
             Self::NoSignal => "no memory has anything to compare with the query",

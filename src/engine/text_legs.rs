@@ -108,7 +108,7 @@ impl<'a> TextLegs<'a> {
 
     /// Rows that this query may see lend to each other; what the filter hides still does, for it hides nothing secret.
     fn sees(&self, facts: &Facts) -> bool {
-        facts.sensitivity <= self.ask.level.code() && self.ask.statuses.holds(facts.status)
+        facts.sensitivity <= self.ask.level.code() && self.index.stands(self.ask, facts)
     }
 
     fn fill_context(&mut self, bound: &Bound<'_>) {

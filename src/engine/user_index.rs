@@ -82,14 +82,13 @@ pub(crate) enum IndexChange {
 
 /// The facts of a record.
 pub(crate) fn facts_of(memory: &Memory, row: u32) -> Facts {
-    let begins = memory.event_at.or(memory.valid_from);
     Facts {
         id: *memory.id.as_bytes(),
         row,
         version: memory.version,
         time: memory.fades_from().as_micros(),
         created_at: memory.created_at.as_micros(),
-        valid_from: begins.map_or(i64::MIN, crate::memory::Timestamp::as_micros),
+        valid_from: memory.valid_from.map_or(i64::MIN, crate::memory::Timestamp::as_micros),
         valid_to: memory.valid_to.map_or(i64::MAX, crate::memory::Timestamp::as_micros),
         importance: memory.importance,
         confidence: memory.confidence,

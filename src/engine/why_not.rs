@@ -18,6 +18,8 @@ pub enum WhyNot {
     Status(StatusKind),
     /// It lies above the level of the query.
     Sensitivity(Sensitivity),
+    /// It was not known, not in use or not valid at the query's `as_of`.
+    NotThen,
     /// The query's filter keeps it out.
     Filter,
     /// It has nothing to compare with the query: none of its words, and no vector.
@@ -53,6 +55,7 @@ impl std::fmt::Display for WhyNot {
             Self::NotStored => f.write_str("no such memory is stored"),
             Self::Status(status) => write!(f, "kept out by its status: {status}"),
             Self::Sensitivity(level) => write!(f, "kept out by its sensitivity: {level}"),
+            Self::NotThen => f.write_str("not known, not in use or not valid at that time"),
             Self::Filter => f.write_str("kept out by the filter"),
             Self::NoSignal => f.write_str("nothing to compare with the query: no word of it, and no vector"),
             Self::BelowThreshold { score, min_score } => {
@@ -95,8 +98,9 @@ impl UserIndex {
         if let Some(level) = Sensitivity::from_code(facts.sensitivity).filter(|level| *level > ask.level) {
             return Ok(WhyNot::Sensitivity(level));
         }
-        if let Some(status) = StatusKind::from_code(facts.status).filter(|_| !ask.statuses.holds(facts.status)) {
-            return Ok(WhyNot::Status(status));
+        if !self.stands(ask, facts) {
+            let status = StatusKind::from_code(facts.status).filter(|_| ask.as_of.is_none());
+            return Ok(status.map_or(WhyNot::NotThen, WhyNot::Status));
         }
         if !self.passes(ask, facts) {
             return Ok(WhyNot::Filter);

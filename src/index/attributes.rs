@@ -19,6 +19,10 @@ pub(crate) struct Attributes {
     pub(crate) slot: Option<(String, String)>,
     pub(crate) evidence: Evidence,
     pub(crate) event_at: Option<Timestamp>,
+    /// When what it says was last changed in place.
+    pub(crate) revised_at: Option<Timestamp>,
+    /// When it was superseded or archived.
+    pub(crate) ended_at: Option<Timestamp>,
     pub(crate) metadata: Box<[(String, MetaValue)]>,
 }
 
@@ -35,6 +39,8 @@ impl Attributes {
             slot: memory.slot.as_ref().map(|slot| (slot.subject.clone(), slot.attribute.clone())),
             evidence: memory.evidence,
             event_at: memory.event_at,
+            revised_at: memory.revised_at,
+            ended_at: memory.ended_at,
             metadata: memory.metadata.iter().map(|(key, value)| (key.clone(), value.clone())).collect(),
         };
         (all != Self::default()).then(|| Box::new(all))
@@ -48,7 +54,7 @@ impl Attributes {
         put_text(&mut out, self.slot.as_ref().map(|slot| slot.0.as_str()));
         put_text(&mut out, self.slot.as_ref().map(|slot| slot.1.as_str()));
         out.u8(self.evidence.code()).u32(self.seq);
-        out.u8(u8::from(self.event_at.is_some())).i64(self.event_at.map_or(0, Timestamp::as_micros));
+        [self.event_at, self.revised_at, self.ended_at].into_iter().for_each(|time| put_time(&mut out, time));
         put_texts(&mut out, &self.tags);
         out.u32(self.metadata.len() as u32);
         for (key, value) in &self.metadata {
@@ -64,13 +70,25 @@ impl Attributes {
         let slot = take_text(&mut input)?.zip(take_text(&mut input)?);
         let evidence = Evidence::from_code(input.u8()?).ok_or_else(|| input.corrupt())?;
         let seq = input.u32()?;
-        let (has_event, event) = (input.u8()? != 0, input.i64()?);
+        let (event_at, revised_at, ended_at) = (take_time(&mut input)?, take_time(&mut input)?, take_time(&mut input)?);
         let tags = take_texts(&mut input)?.into_boxed_slice();
         let count = input.count(5)?;
         let metadata = (0..count).map(|_| Ok((input.text()?, take_value(&mut input)?))).collect::<Result<_>>()?;
         input.end()?;
-        let event_at = has_event.then(|| Timestamp::from_micros(event));
-        Ok(Self { tags, scene, speaker, language, session, seq, slot, evidence, event_at, metadata })
+        Ok(Self {
+            tags,
+            scene,
+            speaker,
+            language,
+            session,
+            seq,
+            slot,
+            evidence,
+            event_at,
+            revised_at,
+            ended_at,
+            metadata,
+        })
     }
 
     pub(crate) fn metadata(&self, key: &str) -> Option<&MetaValue> {
@@ -99,6 +117,8 @@ impl Default for Attributes {
             slot: None,
             evidence: Evidence::Stated,
             event_at: None,
+            revised_at: None,
+            ended_at: None,
             metadata: Box::default(),
         }
     }
@@ -112,6 +132,15 @@ fn take_text(input: &mut Reader<'_>) -> Result<Option<String>> {
     let has = input.u8()? != 0;
     let text = input.text()?;
     Ok(has.then_some(text))
+}
+
+fn put_time(out: &mut Writer, time: Option<Timestamp>) {
+    out.u8(u8::from(time.is_some())).i64(time.map_or(0, Timestamp::as_micros));
+}
+
+fn take_time(input: &mut Reader<'_>) -> Result<Option<Timestamp>> {
+    let (has, micros) = (input.u8()? != 0, input.i64()?);
+    Ok(has.then(|| Timestamp::from_micros(micros)))
 }
 
 fn put_texts(out: &mut Writer, texts: &[String]) {
@@ -200,7 +229,9 @@ mod tests {
             NewMemory::fact("x").tag("b").tag("a").scene("s").speaker("Ada").language("zh").turn("t", 7).inferred();
         let new = new.slot("user", "city").event_at(Timestamp::from_micros(-4)).metadata("i", 5i64).metadata("f", 0.5);
         let new = new.metadata("b", true).metadata("t", "x").metadata("l", vec!["p".to_owned()]);
-        let memory = new.admit(MemoryId::from_u128(1), Timestamp::from_micros(3)).unwrap();
+        let mut memory = new.admit(MemoryId::from_u128(1), Timestamp::from_micros(3)).unwrap();
+        memory.revised_at = Some(Timestamp::from_micros(5));
+        memory.ended_at = Some(Timestamp::from_micros(6));
         let attributes = Attributes::of(&memory).unwrap();
         let bytes = attributes.encode();
         assert_eq!(Attributes::decode(&bytes).unwrap(), *attributes);

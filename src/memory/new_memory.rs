@@ -259,6 +259,8 @@ impl Fields {
             valid_from: self.valid_from,
             valid_to: self.valid_to,
             updated_at: now,
+            revised_at: None,
+            ended_at: None,
             last_used_at: None,
             last_confirmed_at: None,
             used_count: 0,

@@ -2,7 +2,7 @@ use std::fmt;
 
 use crate::error::{Error, Result};
 use crate::memory::{
-    Evidence, Kind, MemoryId, Metadata, Sensitivity, Slot, Source, Status, Timestamp, Turn, Visibility,
+    Evidence, Kind, MemoryId, Metadata, Sensitivity, Slot, Source, Status, StatusKind, Timestamp, Turn, Visibility,
 };
 
 /// One remembered thing, as it stands in the store.
@@ -32,6 +32,8 @@ pub struct Memory {
     pub(crate) valid_from: Option<Timestamp>,
     pub(crate) valid_to: Option<Timestamp>,
     pub(crate) updated_at: Timestamp,
+    pub(crate) revised_at: Option<Timestamp>,
+    pub(crate) ended_at: Option<Timestamp>,
     pub(crate) last_used_at: Option<Timestamp>,
     pub(crate) last_confirmed_at: Option<Timestamp>,
     pub(crate) used_count: u32,
@@ -98,6 +100,10 @@ getters! {
     valid_to: Option<Timestamp> = |m| m.valid_to;
     /// When it was last changed.
     updated_at: Timestamp = |m| m.updated_at;
+    /// When what it says was last changed in place; `None` while it says what it said when it was stored.
+    revised_at: Option<Timestamp> = |m| m.revised_at;
+    /// When it was superseded or archived.
+    ended_at: Option<Timestamp> = |m| m.ended_at;
     /// When it was last used in an answer.
     last_used_at: Option<Timestamp> = |m| m.last_used_at;
     /// When it was last confirmed.
@@ -134,10 +140,31 @@ impl Memory {
         [self.last_confirmed_at, self.last_used_at].into_iter().flatten().fold(came_about, Timestamp::max)
     }
 
+    /// Notes what a change at `now` means for those who ask what was known before it.
+    pub(crate) fn note_change(&mut self, before: &Self, now: Timestamp) {
+        let was = before.status.kind();
+        match self.status.kind() {
+            StatusKind::Superseded | StatusKind::Archived => _ = self.ended_at.get_or_insert(now),
+            StatusKind::Active | StatusKind::Candidate => self.ended_at = None,
+        }
+        if was == StatusKind::Candidate && self.status == Status::Active || !self.says_the_same(before) {
+            self.revised_at = Some(now);
+        }
+    }
+
+    fn says_the_same(&self, other: &Self) -> bool {
+        let said = |m: &Self| (m.kind, m.event_at, m.valid_from, m.valid_to);
+        said(self) == said(other)
+            && (&self.text, &self.slot, &self.value, &self.speaker)
+                == (&other.text, &other.slot, &other.value, &other.speaker)
+    }
+
     /// Sets what the engine keeps of `other`, so that two records can be compared by content alone.
     pub(crate) fn with_engine_fields_of(mut self, other: &Self) -> Self {
         self.status = other.status;
         self.updated_at = other.updated_at;
+        self.revised_at = other.revised_at;
+        self.ended_at = other.ended_at;
         self.last_used_at = other.last_used_at;
         self.last_confirmed_at = other.last_confirmed_at;
         self.used_count = other.used_count;

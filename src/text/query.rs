@@ -28,7 +28,7 @@ impl QueryWords {
     pub(crate) fn of(text: &str) -> Self {
         let mut list = Vec::new();
         analyser::for_each_term(text, &mut Stems::default(), |term| {
-            list.push(QueryTerm { term: terms::hash(term), text: term.to_owned() })
+            list.push(QueryTerm { term: terms::hash(term), text: term.to_owned() });
         });
         if list.iter().any(|term: &QueryTerm| !is_question_term(&term.text)) {
             list.retain(|term| !is_question_term(&term.text));

@@ -37,6 +37,8 @@ fn full() -> Memory {
     let reason = SupersedeReason::Corrected;
     memory.status = Status::Superseded { by: Some(MemoryId::from_u128(2)), reason };
     memory.supersedes = vec![MemoryId::from_u128(9)];
+    memory.revised_at = Some(Timestamp::from_micros(8));
+    memory.ended_at = Some(Timestamp::from_micros(-8));
     memory.space = Some(3);
     memory
 }

@@ -64,6 +64,7 @@ fn ask(random: &mut SplitMix64) -> Ask {
         vector: (random.below(3) > 0).then(|| Vector::new(&vector(random)).unwrap()),
         limit: [1, 5, 1000][random.below(3) as usize],
         at: Some(Timestamp::from_micros(NOW)),
+        as_of: (random.below(4) == 0).then(|| Timestamp::from_micros(NOW).plus_days(-(random.below(300) as f64))),
         filter: None,
         min_score: None,
         level: *pick(random, &[Sensitivity::Public, Sensitivity::Personal, Sensitivity::Secret]),
@@ -82,7 +83,7 @@ fn ask(random: &mut SplitMix64) -> Ask {
 fn brute(index: &UserIndex, bound: &Bound<'_>, sources: &Sources<'_>) -> Vec<(MemoryId, u64)> {
     let prepared = index.prepare(bound, sources).unwrap();
     let mut scored = Vec::new();
-    for facts in index.arena.iter().filter(|f| f.status == 0 && f.sensitivity <= bound.ask.level.code()) {
+    for facts in index.arena.iter().filter(|f| index.stands(bound.ask, f) && f.sensitivity <= bound.ask.level.code()) {
         let additive = prepared.legs_of(facts).sum();
         let query = bound.vector.as_ref().filter(|_| facts.has_vector);
         let cos = query.map(|query| {

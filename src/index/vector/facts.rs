@@ -18,7 +18,7 @@ pub(crate) struct Facts {
     pub(crate) time: i64,
     /// In microseconds.
     pub(crate) created_at: i64,
-    /// Event time or begin of validity, in microseconds.
+    /// Begin of validity, in microseconds.
     pub(crate) valid_from: i64,
     /// End of validity, in microseconds.
     pub(crate) valid_to: i64,

@@ -61,6 +61,9 @@ pub(crate) struct QueryFields {
     /// The time that ages count to [default: now]
     #[arg(long, value_name = "TIME", value_parser = values::instant)]
     pub(crate) at: Option<Timestamp>,
+    /// Only what was known and held then
+    #[arg(long, value_name = "TIME", value_parser = values::instant)]
+    pub(crate) as_of: Option<Timestamp>,
     /// Scores halve in so many days
     #[arg(long, value_name = "DAYS", group = "curve")]
     pub(crate) half_life: Option<f64>,

@@ -61,6 +61,7 @@ fn query(text: &str, fields: &QueryFields) -> Query {
     let mut query = Query::text(text).limit(fields.limit);
     query = fields.min_score.into_iter().fold(query, Query::min_score);
     query = fields.at.into_iter().fold(query, Query::at);
+    query = fields.as_of.into_iter().fold(query, Query::as_of);
     query = fields.floor.into_iter().fold(query, Query::floor);
     query = curve(fields).into_iter().fold(query, Query::curve);
     filter(fields).into_iter().fold(query, Query::filter)
