@@ -44,7 +44,7 @@ pub mod world;
 
 pub use api::{
     Builder, Context, ContextOptions, Correction, Cursor, Explanation, Hit, IdHit, ListOptions, MemoryPage, Omission,
-    PromptLanguage, Query, Recall, Store, StoreStats, Update, User, UserCursor, UserPage,
+    PromptLanguage, Query, Recall, Store, StoreStats, Trace, TraceId, TracedHit, Update, User, UserCursor, UserPage,
 };
 #[cfg(feature = "builtin-embedder")]
 pub use embed::BuiltinEmbedder;

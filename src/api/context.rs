@@ -1,6 +1,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use crate::api::TraceId;
 use crate::engine::{Block, Item, Layout, Recalled, pack};
 use crate::error::{Error, Result};
 use crate::memory::{Memory, MemoryId, Timestamp};
@@ -79,6 +80,7 @@ pub struct Context {
     tokens: usize,
     used: Vec<(MemoryId, String)>,
     left_out: Vec<(MemoryId, Omission)>,
+    pub(crate) trace: Option<TraceId>,
 }
 
 impl Context {
@@ -96,6 +98,11 @@ impl Context {
     /// [`User::used`](crate::User::used).
     pub fn used(&self) -> &[(MemoryId, String)] {
         &self.used
+    }
+
+    /// The trace that was kept, where the query asked for one and the user is known.
+    pub fn trace(&self) -> Option<TraceId> {
+        self.trace
     }
 
     /// What was found but is not in it as it is stored, and why.
@@ -131,7 +138,7 @@ pub(crate) fn context(
     let Block { text, tokens, used, left_out } =
         pack(&items, &Layout { budget: options.budget_tokens, now, language, tokens, likeness: None });
     let left_out = left_out.into_iter().map(|(id, why)| (id, omission(why))).collect();
-    Ok(Context { text, tokens, used, left_out })
+    Ok(Context { text, tokens, used, left_out, trace: None })
 }
 
 fn omission(why: Reason) -> Omission {

@@ -1,6 +1,7 @@
 use std::ops::Deref;
 
 use crate::api::Explanation;
+use crate::api::TraceId;
 use crate::engine::{EmptyReason, Ranking, Scored};
 use crate::memory::{Memory, MemoryId};
 
@@ -65,6 +66,7 @@ pub struct Recall {
     scanned_rows: usize,
     reranked_rows: usize,
     total_rows: usize,
+    pub(crate) trace: Option<TraceId>,
 }
 
 impl Recall {
@@ -80,6 +82,7 @@ impl Recall {
             scanned_rows: ranking.scanned_rows,
             reranked_rows: ranking.reranked_rows,
             total_rows: ranking.total_rows,
+            trace: None,
         }
     }
 
@@ -111,6 +114,11 @@ impl Recall {
     /// The recall that was measured for answers like this one, where it is approximate; `None`: it is exact.
     pub fn approximate(&self) -> Option<f64> {
         self.approximate
+    }
+
+    /// The trace that was kept, where the query asked for one and the user is known.
+    pub fn trace(&self) -> Option<TraceId> {
+        self.trace
     }
 
     /// Rows whose vectors were looked at. The rest was ruled out by a bound.

@@ -9,6 +9,7 @@ mod list;
 mod query;
 mod stats;
 mod store;
+mod trace;
 mod update;
 mod user;
 
@@ -21,5 +22,6 @@ pub use list::{Cursor, ListOptions, MemoryPage, UserCursor, UserPage};
 pub use query::Query;
 pub use stats::StoreStats;
 pub use store::Store;
+pub use trace::{Trace, TraceId, TracedHit};
 pub use update::Update;
 pub use user::User;

@@ -40,6 +40,7 @@ pub struct Query {
     statuses: Option<Vec<StatusKind>>,
     scene: Option<String>,
     legs: LegSwitches,
+    trace: bool,
     approximate: Option<f64>,
 }
 
@@ -79,6 +80,7 @@ impl Query {
             statuses: None,
             scene: None,
             legs: LegSwitches::ALL,
+            trace: false,
             approximate: None,
         }
     }
@@ -184,6 +186,16 @@ impl Query {
         self
     }
 
+    /// Keeps which memories the answer used and why, for [`User::trace`](crate::User::trace) to tell later. Default: a
+    /// recall writes nothing.
+    ///
+    /// Costs a durable commit. The newest [`TRACES_MAX`](crate::memory::limits::TRACES_MAX) of a user are kept; what
+    /// is forgotten is taken out of them.
+    pub fn trace(mut self, keep: bool) -> Self {
+        self.trace = keep;
+        self
+    }
+
     /// Checks the query for a handle that sees up to `seen`.
     pub(crate) fn ask(&self, seen: Sensitivity) -> Result<Ask> {
         let text = self.text.as_ref().map(|text| check_text(text)).transpose()?;
@@ -221,6 +233,7 @@ impl Query {
             contradicted: self.contradicted.clone(),
             scene: self.scene.clone(),
             legs: self.legs,
+            trace: self.trace,
             approximate: self.approximate,
             statuses: self.statuses.as_ref().map_or(Statuses::ACTIVE, |kinds| Statuses::of(kinds.iter().copied())),
         })

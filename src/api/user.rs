@@ -2,8 +2,8 @@ use std::borrow::Borrow;
 use std::sync::Arc;
 
 use crate::api::context::{self, Context, ContextOptions};
-use crate::api::{Correction, Cursor, IdHit, ListOptions, MemoryPage, Query, Recall, Update};
-use crate::engine::{Change, Core, Filter, Forgotten, UserStats, WhyNot};
+use crate::api::{Correction, Cursor, IdHit, ListOptions, MemoryPage, Query, Recall, Trace, TraceId, Update};
+use crate::engine::{Ask, Change, Core, Filter, Forgotten, Ranking, UserStats, WhyNot};
 use crate::error::{Error, Result};
 use crate::memory::{Memory, MemoryId, NewMemory, Sensitivity, StatusKind, UserId};
 
@@ -170,7 +170,10 @@ impl User {
     pub fn recall(&self, query: impl Borrow<Query>) -> Result<Recall> {
         let ask = query.borrow().ask(self.level)?;
         let recalled = self.core.recall(&self.id, &ask)?;
-        Ok(Recall::new(&recalled.ranking, recalled.memories))
+        let trace = self.leave_trace(&ask, &recalled.ranking, None)?;
+        let mut recall = Recall::new(&recalled.ranking, recalled.memories);
+        recall.trace = trace;
+        Ok(recall)
     }
 
     /// What a prompt should know for a query, within a budget of tokens: pinned memories first, then the best hits.
@@ -183,11 +186,44 @@ impl User {
     /// Those of [`recall`](Self::recall); [`Invalid`](crate::ErrorKind::Invalid): a budget of 0.
     pub fn context(&self, query: impl Borrow<Query>, options: &ContextOptions) -> Result<Context> {
         let ask = query.borrow().ask(self.level)?;
-        let pinned = ListOptions::new().limit(PINNED_MAX).filter(Filter::pinned(true));
-        let pinned = self.core.list(&self.id, &pinned.statuses([StatusKind::Active]).listing(ask.level)?)?;
+        let pinned = self.pinned(&ask)?;
         let recalled = self.core.recall(&self.id, &ask)?;
-        let now = ask.at.unwrap_or_else(|| self.core.now());
-        context::context(&pinned.memories, &recalled, now, options)
+        let now = ask.at.or(ask.as_of).unwrap_or_else(|| self.core.now());
+        let mut context = context::context(&pinned, &recalled, now, options)?;
+        let known = |id: &MemoryId| pinned.iter().chain(&recalled.memories).find(|memory| memory.id() == *id);
+        let used: Vec<_> = context.used().iter().filter_map(|(id, _)| Some((*id, known(id)?.version()))).collect();
+        context.trace = self.leave_trace(&ask, &recalled.ranking, Some(&used))?;
+        Ok(context)
+    }
+
+    /// What goes into every prompt block of this query.
+    fn pinned(&self, ask: &Ask) -> Result<Vec<Memory>> {
+        let pinned = ListOptions::new().filter(Filter::pinned(true));
+        let Some(then) = ask.as_of else {
+            let active = pinned.limit(PINNED_MAX).statuses([StatusKind::Active]);
+            return Ok(self.core.list(&self.id, &active.listing(ask.level)?)?.memories);
+        };
+        let mut all = self.core.list(&self.id, &pinned.limit(usize::MAX).listing(ask.level)?)?.memories;
+        all.retain(|memory| memory.stood(then));
+        all.truncate(PINNED_MAX);
+        Ok(all)
+    }
+
+    fn leave_trace(&self, ask: &Ask, ranking: &Ranking, used: Option<&[(MemoryId, u32)]>) -> Result<Option<TraceId>> {
+        if !ask.trace {
+            return Ok(None);
+        }
+        Ok(self.core.leave_trace(&self.id, ask, ranking, used)?.map(TraceId))
+    }
+
+    /// What a traced recall or context used, as far as this handle sees it.
+    ///
+    /// # Errors
+    ///
+    /// [`NotFound`](crate::ErrorKind::NotFound): there is no such trace, it was made above this handle's level, or
+    /// [`TRACES_MAX`](crate::memory::limits::TRACES_MAX) newer ones have taken its place.
+    pub fn trace(&self, id: TraceId) -> Result<Trace> {
+        Ok(Trace::of(&self.core.trace(&self.id, id.0, self.level)?))
     }
 
     /// The same as a recall, without reading the records: ids and scores.
@@ -197,6 +233,9 @@ impl User {
     /// Those of [`recall`](Self::recall).
     pub fn recall_ids(&self, query: impl Borrow<Query>) -> Result<Vec<IdHit>> {
         let ask = query.borrow().ask(self.level)?;
+        if ask.trace {
+            return Err(Error::unsupported("trace: recall_ids keeps none; use recall"));
+        }
         Ok(self.core.recall_ids(&self.id, &ask)?.hits.iter().map(IdHit::of).collect())
     }
 

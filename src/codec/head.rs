@@ -80,6 +80,8 @@ pub(crate) struct UserFacts {
     pub(crate) next_row: u32,
     /// The number of the next log entry.
     pub(crate) next_log: u64,
+    /// The number of the next trace.
+    pub(crate) next_trace: u64,
     /// Memories that live.
     pub(crate) live: u32,
     /// Log entries that hold images of rows.
@@ -106,6 +108,7 @@ impl UserFacts {
             user_id,
             next_row: 0,
             next_log: 0,
+            next_trace: 0,
             live: 0,
             log_images: 0,
             linked: 0,
@@ -118,7 +121,12 @@ impl UserFacts {
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut out = Writer::with_capacity(128 + self.user_id.as_str().len());
         out.u8(VERSION).block(self.user_id.as_str().as_bytes());
-        out.u32(self.next_row).u64(self.next_log).u32(self.live).u64(self.log_images).u32(self.linked);
+        out.u32(self.next_row)
+            .u64(self.next_log)
+            .u64(self.next_trace)
+            .u32(self.live)
+            .u64(self.log_images)
+            .u32(self.linked);
         out.u8(u8::from(self.paused)).u32(self.closed_blocks);
         for digest in &self.digests {
             out.u64(digest.count);
@@ -134,7 +142,7 @@ impl UserFacts {
         }
         let user_id = UserId::new(&input.text()?).map_err(|_| Error::corrupt("users: malformed user id"))?;
         let mut facts = Self::new(user_id);
-        (facts.next_row, facts.next_log) = (input.u32()?, input.u64()?);
+        (facts.next_row, facts.next_log, facts.next_trace) = (input.u32()?, input.u64()?, input.u64()?);
         (facts.live, facts.log_images, facts.linked) = (input.u32()?, input.u64()?, input.u32()?);
         facts.paused = input.u8()? != 0;
         facts.closed_blocks = input.u32()?;

@@ -11,6 +11,7 @@ pub(crate) mod pack;
 pub(crate) mod record;
 pub(crate) mod table;
 pub(crate) mod terms;
+pub(crate) mod trace;
 pub(crate) mod vector;
 
 pub(crate) use table::{Table, UserHash};

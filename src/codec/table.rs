@@ -42,11 +42,13 @@ pub(crate) enum Table {
     Log = 8,
     /// Facts of the shard itself: `last_seq`, format.
     Meta = 9,
+    /// User hash + sequence -> sealed trace of a recall.
+    Traces = 10,
 }
 
 impl Table {
     /// Every table, in the order of the codes.
-    pub(crate) const ALL: [Self; 10] = [
+    pub(crate) const ALL: [Self; 11] = [
         Self::Users,
         Self::Keys,
         Self::Records,
@@ -57,11 +59,21 @@ impl Table {
         Self::Tombstones,
         Self::Log,
         Self::Meta,
+        Self::Traces,
     ];
 
     /// The tables that hold values of users, which go with the user.
-    pub(crate) const OF_USERS: [Self; 8] =
-        [Self::Keys, Self::Records, Self::Vectors, Self::Blocks, Self::Rows, Self::Terms, Self::Tombstones, Self::Log];
+    pub(crate) const OF_USERS: [Self; 9] = [
+        Self::Keys,
+        Self::Records,
+        Self::Vectors,
+        Self::Blocks,
+        Self::Rows,
+        Self::Terms,
+        Self::Tombstones,
+        Self::Log,
+        Self::Traces,
+    ];
 
     pub(crate) const fn name(self) -> &'static str {
         match self {
@@ -75,6 +87,7 @@ impl Table {
             Self::Tombstones => "tombstones",
             Self::Log => "log",
             Self::Meta => "meta",
+            Self::Traces => "traces",
         }
     }
 
@@ -91,7 +104,7 @@ impl Table {
             Self::Records => number.is_none_or(|row| row >= closed_rows).then_some(Digested::Load),
             Self::Vectors => number.is_none_or(|number| number < PACKED).then_some(Digested::Load),
             Self::Terms => Some(Digested::Terms),
-            Self::Log => Some(Digested::Log),
+            Self::Log | Self::Traces => Some(Digested::Log),
             Self::Users | Self::Meta => None,
         }
     }
@@ -102,7 +115,7 @@ impl Table {
 pub(crate) enum Digested {
     /// When the user is loaded.
     Load = 0,
-    /// When the log is read.
+    /// When the log or a trace is read.
     Log = 1,
     /// When words are searched.
     Terms = 2,

@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::codec::head::BLOCK_ROWS;
 use crate::codec::log_entry::{LogEntry, RowChange};
 use crate::codec::table::number_of;
+use crate::codec::trace::StoredTrace;
 use crate::codec::{Table, record};
 use crate::engine::core::Core;
-use crate::engine::head::{ChunkKey, log_chunk, row_chunk};
+use crate::engine::head::{ChunkKey, log_chunk, row_chunk, trace_chunk};
 use crate::engine::remember::is_linked;
 use crate::engine::rows::BlockRow;
 use crate::engine::transaction::Rekey;
@@ -24,6 +25,8 @@ pub struct Forgotten {
     pub memories: u32,
     /// Memories that stay but no longer name what is gone.
     pub references: u32,
+    /// Traces of recalls that it was taken out of.
+    pub traces: u32,
     /// The life of the user that the memories belonged to.
     pub generation: u32,
     /// The epoch of the user's keys from now on.
@@ -72,8 +75,9 @@ impl UserWriter<'_, '_> {
         let plan = self.plan(row, memory)?;
         // The old key must still open what is there; only then does the epoch move.
         let log = self.purged_log(&plan)?;
+        let (traces, purged_traces) = self.purged_traces(&plan)?;
         let old_keys = self.all_chunk_keys()?;
-        let touched = touched_chunks(&plan, &log);
+        let touched = touched_chunks(&plan, &log, &traces);
         let chunks = self.survivors(&plan, &touched)?;
         self.move_epoch()?;
         for (chunk, key) in &old_keys {
@@ -86,11 +90,13 @@ impl UserWriter<'_, '_> {
         self.remove_gone(&plan)?;
         chunks.into_iter().try_for_each(|(chunk, rows)| self.reseal(&plan, chunk as u32, rows))?;
         log.iter().try_for_each(|(seq, entry)| self.rewrite_log(*seq, entry))?;
+        traces.iter().try_for_each(|(seq, trace)| self.rewrite_trace(*seq, trace))?;
         self.log_forgetting(&plan)?;
         let slot = self.head().slot;
         Ok(Forgotten {
             memories: plan.gone.len() as u32,
             references: plan.changed.len() as u32,
+            traces: purged_traces,
             generation: slot.generation,
             epoch: slot.epoch,
         })
@@ -162,6 +168,32 @@ impl UserWriter<'_, '_> {
         facts.log_images = facts.log_images.saturating_sub(dropped);
         entries.retain(|(seq, _)| touched.contains(&log_chunk(*seq)));
         Ok(entries)
+    }
+
+    /// The traces in chunks that hold something of what goes, without it, and in how many there was something.
+    fn purged_traces(&self, plan: &Plan) -> Result<(Vec<(u64, StoredTrace)>, u32)> {
+        if self.head().facts.next_trace == 0 {
+            return Ok((Vec::new(), 0));
+        }
+        let (mut traces, mut touched, mut purged) = (Vec::new(), BTreeSet::new(), 0);
+        let gone: BTreeSet<[u8; 16]> = plan.gone.values().map(|memory| *memory.id.as_bytes()).collect();
+        for (key, bytes) in self.transaction.scan_user(Table::Traces, self.user)? {
+            let seq = number_of(&key).ok_or_else(|| Error::corrupt("traces: malformed key"))?;
+            let chunk = self.existing_chunk_key(trace_chunk(seq))?;
+            let plain = self.head().open_value(self.core(), Table::Traces, &key, &chunk, &bytes)?;
+            let mut trace = StoredTrace::decode(&plain)?;
+            if trace.purge(&gone) {
+                touched.insert(trace_chunk(seq));
+                purged += 1;
+            }
+            traces.push((seq, trace));
+        }
+        traces.retain(|(seq, _)| touched.contains(&trace_chunk(*seq)));
+        Ok((traces, purged))
+    }
+
+    fn rewrite_trace(&mut self, seq: u64, trace: &StoredTrace) -> Result<()> {
+        self.put_value(Table::Traces, seq, trace_chunk(seq), &trace.encode(), Before::Perhaps)
     }
 
     fn all_chunk_keys(&self) -> Result<Vec<(u64, ChunkKey)>> {
@@ -288,9 +320,10 @@ impl Survivor {
     }
 }
 
-fn touched_chunks(plan: &Plan, log: &[(u64, LogEntry)]) -> BTreeSet<u64> {
+fn touched_chunks(plan: &Plan, log: &[(u64, LogEntry)], traces: &[(u64, StoredTrace)]) -> BTreeSet<u64> {
     let rows = plan.gone.keys().chain(plan.changed.keys()).map(|row| row_chunk(*row));
-    rows.chain(log.iter().map(|(seq, _)| log_chunk(*seq))).collect()
+    let log = log.iter().map(|(seq, _)| log_chunk(*seq));
+    rows.chain(log).chain(traces.iter().map(|(seq, _)| trace_chunk(*seq))).collect()
 }
 
 /// Drops the image of a row that goes, and references to it from other images; whether there was any.

@@ -33,6 +33,7 @@ impl Transaction<'_> {
             return Err(error);
         }
         let forgotten = Forgotten {
+            traces: 0,
             memories: head.facts.live,
             references: 0,
             generation: head.slot.generation,

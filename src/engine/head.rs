@@ -19,6 +19,8 @@ use crate::storage::ReadView;
 const CHUNK_SHIFT: u32 = 8;
 /// Set in the numbers of chunks of the log.
 const LOG_CHUNKS: u64 = 1 << 56;
+/// Set in the numbers of chunks of traces.
+const TRACE_CHUNKS: u64 = 1 << 57;
 
 /// The chunk that the values of a row are sealed in.
 pub(crate) fn row_chunk(row: u32) -> u64 {
@@ -28,6 +30,11 @@ pub(crate) fn row_chunk(row: u32) -> u64 {
 /// The chunk that a log entry is sealed in.
 pub(crate) fn log_chunk(seq: u64) -> u64 {
     LOG_CHUNKS | seq >> CHUNK_SHIFT
+}
+
+/// The chunk that a trace is sealed in.
+pub(crate) fn trace_chunk(seq: u64) -> u64 {
+    TRACE_CHUNKS | seq >> CHUNK_SHIFT
 }
 
 /// A key that seals up to 256 values.
@@ -179,18 +186,20 @@ impl Head {
         Ok(self.keys.digest.term(table, key, &frame::parse(table, key, bytes)?))
     }
 
-    /// Checks, once in a process, that no entry of the log is missing, extra or stale.
+    /// Checks, once in a process, that no entry of the log and no trace is missing, extra or stale.
     pub(crate) fn check_log(&self, view: &ReadView) -> Result<()> {
         if self.log_checked.load(Ordering::Acquire) {
             return Ok(());
         }
         let mut sum = Digest::default();
-        view.scan_user(Table::Log, self.user, |key, bytes| {
-            sum.add(&self.term(Table::Log, key, bytes)?);
-            Ok(())
-        })?;
+        for table in [Table::Log, Table::Traces] {
+            view.scan_user(table, self.user, |key, bytes| {
+                sum.add(&self.term(table, key, bytes)?);
+                Ok(())
+            })?;
+        }
         if sum != self.facts.digests[Digested::Log as usize] {
-            return Err(Error::corrupt(format!("log of {}: values are missing, extra or stale", self.user)));
+            return Err(Error::corrupt(format!("log or traces of {}: values are missing, extra or stale", self.user)));
         }
         self.log_checked.store(true, Ordering::Release);
         Ok(())

@@ -24,6 +24,7 @@ mod spaces;
 mod stored_row;
 mod stream;
 mod text_legs;
+mod trace;
 mod transaction;
 mod user_cell;
 mod user_index;
@@ -44,6 +45,7 @@ pub use recall::EmptyReason;
 pub(crate) use recall::{Ask, Ranking, Recalled, Scored, Statuses};
 pub use text_legs::LegSwitches;
 pub(crate) use text_legs::RowLegs;
+pub(crate) use trace::FoundTrace;
 pub use why_not::WhyNot;
 
 #[cfg(test)]

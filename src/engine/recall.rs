@@ -43,6 +43,8 @@ pub(crate) struct Ask {
     pub(crate) statuses: Statuses,
     pub(crate) scene: Option<String>,
     pub(crate) legs: LegSwitches,
+    /// Whether what it used is kept.
+    pub(crate) trace: bool,
     /// The part of the true hits that is enough.
     pub(crate) approximate: Option<f64>,
 }

@@ -32,6 +32,8 @@ pub const CALIBRATION_WIDTH_MIN: f64 = 0.05;
 pub const SPACE_LANGUAGES_MAX: usize = 64;
 /// Most memories in one `remember_all`.
 pub const BATCH_MAX: usize = 10_000;
+/// Traces of recalls that are kept of a user; the oldest go first.
+pub const TRACES_MAX: u64 = 10_000;
 /// Most rows (memories ever stored) of one user.
 pub const ROWS_MAX: u32 = u32::MAX - 1;
 /// Most ids in one list of contradicted memories of a query.

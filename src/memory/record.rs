@@ -140,6 +140,14 @@ impl Memory {
         [self.last_confirmed_at, self.last_used_at].into_iter().flatten().fold(came_about, Timestamp::max)
     }
 
+    /// Whether it was known, in use and valid at an instant, in the words that it has now.
+    pub(crate) fn stood(&self, then: Timestamp) -> bool {
+        let known = self.created_at <= then && self.revised_at.is_none_or(|at| at <= then);
+        let valid = self.valid_from.is_none_or(|from| from <= then) && self.valid_to.is_none_or(|to| then < to);
+        let in_use = self.status == Status::Active || self.ended_at.is_some_and(|at| at > then);
+        known && valid && in_use
+    }
+
     /// Notes what a change at `now` means for those who ask what was known before it.
     pub(crate) fn note_change(&mut self, before: &Self, now: Timestamp) {
         let was = before.status.kind();

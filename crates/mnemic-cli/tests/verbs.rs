@@ -151,3 +151,21 @@ fn a_passphrase_opens_what_it_locked() {
     run("MNEMIC_TEST_UNSET", "x", &["list"]).expect(2);
     place.run(&["list"]).expect(3);
 }
+
+#[test]
+fn a_kept_trace_is_told_until_the_memory_is_forgotten() {
+    let place = Place::new();
+    let seat = place.remember(&["Prefers window seats"]);
+    let found = place.run(&["recall", "window seat", "--trace", "--json"]).expect(0).json();
+    let trace = found["trace"].as_str().unwrap().to_owned();
+    let told = place.run(&["why", &trace, "--json"]).expect(0).json();
+    assert_eq!(told["hits"][0]["id"], seat.as_str());
+    assert_eq!(told["hits"][0]["score"], found["hits"][0]["score"]);
+    assert!(place.run(&["why", &trace]).expect(0).stdout.contains("Prefers window seats"));
+    place.run(&["recall", "window seat", "--as-of", "2001-01-01T00:00:00Z"]).expect(1);
+    place.run(&["why", &seat]).expect(2);
+    place.run(&["forget", &seat]).expect(0);
+    let told = place.run(&["why", &trace, "--json"]).expect(1).json();
+    assert_eq!((told["hits"].as_array().unwrap().len(), told["forgotten"].as_u64()), (0, Some(1)));
+    place.run(&["why", "trace-99"]).expect(1);
+}

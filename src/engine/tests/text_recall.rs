@@ -74,6 +74,7 @@ fn ask(random: &mut SplitMix64) -> Ask {
         contradicted: Vec::new(),
         statuses: Statuses::ACTIVE,
         scene: None,
+        trace: false,
         approximate: None,
         legs,
     }

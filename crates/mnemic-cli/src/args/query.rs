@@ -18,10 +18,10 @@ pub(crate) struct RecallArgs {
 
 #[derive(Args)]
 pub(crate) struct WhyArgs {
-    /// The memory
+    /// The memory, or the trace of an answer, such as trace-17
     pub(crate) id: String,
-    /// What is asked
-    pub(crate) query: String,
+    /// What is asked; none for a trace
+    pub(crate) query: Option<String>,
     #[command(flatten)]
     pub(crate) fields: QueryFields,
 }
@@ -73,6 +73,9 @@ pub(crate) struct QueryFields {
     /// Age does not count
     #[arg(long, group = "curve")]
     pub(crate) no_decay: bool,
+    /// Keep which memories the answer used; `mnemic why` tells later
+    #[arg(long)]
+    pub(crate) trace: bool,
     /// The part of a score that no age takes away, 0 to 1 [default: 0.9]
     #[arg(long)]
     pub(crate) floor: Option<f64>,

@@ -19,7 +19,8 @@ pub(crate) fn forget(global: &Global, args: &ForgetArgs) -> Result<Outcome> {
         None => store.forget_user(user)?,
     };
     store.close()?;
-    let document = json!({"memories": forgotten.memories, "references": forgotten.references});
+    let document =
+        json!({"memories": forgotten.memories, "references": forgotten.references, "traces": forgotten.traces});
     output::answer(global.json, &document, &format!("{} forgotten for good", forgotten.memories))?;
     Ok(Outcome::Done)
 }

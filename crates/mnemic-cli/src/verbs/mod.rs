@@ -9,6 +9,7 @@ mod recall;
 mod remember;
 mod show;
 mod stats;
+mod trace;
 
 pub(crate) use change::{confirm, contradict, correct, update, used};
 pub(crate) use export::export;

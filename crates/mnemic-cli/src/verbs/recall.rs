@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::access::memory_id;
 use crate::args::{ContextArgs, Global, QueryFields, RecallArgs, WhyArgs};
 use crate::diagnostics::say;
-use crate::failure::{Outcome, Result};
+use crate::failure::{Failure, Outcome, Result};
 use crate::output::{self, printable};
 use crate::record::Record;
 
@@ -23,8 +23,13 @@ pub(crate) fn recall(global: &Global, args: &RecallArgs) -> Result<Outcome> {
 }
 
 pub(crate) fn why(global: &Global, args: &WhyArgs) -> Result<Outcome> {
+    let Some(text) = &args.query else {
+        let id =
+            args.id.parse().map_err(|_| Failure::usage("why: a memory needs the question too; a trace is trace-N"))?;
+        return super::trace::trace(global, id);
+    };
     let id = memory_id(&args.id)?;
-    let query = query(&args.query, &args.fields);
+    let query = query(text, &args.fields);
     let store = global.open()?;
     let why = global.handle(&store)?.why_not(id, &query)?;
     store.close()?;
@@ -42,7 +47,8 @@ pub(crate) fn context(global: &Global, args: &ContextArgs) -> Result<Outcome> {
         block.used().iter().map(|(id, handle)| json!({"id": id.to_string(), "handle": handle})).collect();
     let left_out: Vec<Value> =
         block.left_out().iter().map(|(id, why)| json!({"id": id.to_string(), "why": omission(*why)})).collect();
-    let document = json!({"text": block.text(), "tokens": block.tokens(), "used": used, "left_out": left_out});
+    let document = json!({"text": block.text(), "tokens": block.tokens(), "used": used, "left_out": left_out,
+        "trace": block.trace().map(|trace| trace.to_string())});
     output::answer(global.json, &document, block.text())?;
     Ok(Outcome::of_count(block.used().len()))
 }
@@ -62,6 +68,7 @@ fn query(text: &str, fields: &QueryFields) -> Query {
     query = fields.min_score.into_iter().fold(query, Query::min_score);
     query = fields.at.into_iter().fold(query, Query::at);
     query = fields.as_of.into_iter().fold(query, Query::as_of);
+    query = query.trace(fields.trace);
     query = fields.floor.into_iter().fold(query, Query::floor);
     query = curve(fields).into_iter().fold(query, Query::curve);
     filter(fields).into_iter().fold(query, Query::filter)
@@ -98,6 +105,9 @@ fn print(found: &Recall, explain: bool) -> Result<()> {
             hit.explain().to_string().lines().try_for_each(|line| output::line(&format!("         {line}")))?;
         }
     }
+    if let Some(trace) = found.trace() {
+        output::line(&format!("kept as {trace}"))?;
+    }
     Ok(())
 }
 
@@ -108,6 +118,7 @@ fn document(found: &Recall, explain: bool) -> Value {
         "damaged": found.damaged(),
         "scanned_rows": found.scanned_rows(),
         "total_rows": found.total_rows(),
+        "trace": found.trace().map(|trace| trace.to_string()),
     })
 }
 
