@@ -386,11 +386,12 @@ fn a_text_in_a_language_without_vectors_is_kept_and_says_so() {
     let sofa = ada.remember(NewMemory::note("She bought a red sofa for the living room")).unwrap();
     ada.remember(NewMemory::note("He plays the trumpet in a jazz band")).unwrap();
     let tea = ada.remember(NewMemory::note("她喜欢喝绿茶")).unwrap();
-    assert!(ada.get(tea).unwrap().is_pending() && !ada.get(sofa).unwrap().is_pending());
+    let stats = ada.stats().unwrap();
+    assert_eq!((stats.pending, stats.without_vector), (0, 1), "the model has none for it, and never will");
     assert_eq!(ada.recall(Query::text("which couch?").limit(1)).unwrap()[0].id(), sofa);
     let found = ada.recall(Query::text("她喜欢喝什么？")).unwrap();
     assert_eq!(found.first().map(mnemic::Hit::id), Some(tea), "by its words");
     assert!(found.dense_abstained().is_some_and(|why| why.contains("mnemic-static-en-128-1")));
-    let changed = ada.correct(sofa, Correction::new("她买了红色的沙发")).unwrap();
-    assert!(ada.get(changed).unwrap().is_pending(), "no old vector for a new text");
+    ada.update(sofa, Update::new().text("她买了红色的沙发")).unwrap();
+    assert_eq!(ada.stats().unwrap().without_vector, 2, "no old vector for a new text");
 }

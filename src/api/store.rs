@@ -1,8 +1,9 @@
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
 use crate::api::{Builder, StoreStats, User, UserCursor, UserPage};
-use crate::engine::{Core, Forgotten};
+use crate::engine::{Core, EmbedProgress, Forgotten};
 use crate::error::{Error, Result};
 use crate::memory::{Calibration, UserId};
 
@@ -107,6 +108,58 @@ impl Store {
     /// [`Unsupported`](crate::ErrorKind::Unsupported): fewer than two vectors of one user are stored.
     pub fn calibrate(&self) -> Result<Calibration> {
         self.core.calibrate()
+    }
+
+    /// Embeds the memories that are pending: stored while the embedder failed, or before there was one.
+    ///
+    /// Other calls go on meanwhile. `on_progress` hears how far it has come after every commit and every user, and may
+    /// stop it; what is embedded stays so, and the next call goes on from there. A memory that changes while it is
+    /// embedded is left for the next call.
+    ///
+    /// # Errors
+    ///
+    /// * [`Unsupported`](crate::ErrorKind::Unsupported): no embedder, or one of another model than the stored vectors;
+    ///   the message names both. See [`reembed`](Self::reembed).
+    /// * [`Busy`](crate::ErrorKind::Busy): the embedder is unavailable. Try again later.
+    /// * [`Io`](crate::ErrorKind::Io): the disk failed.
+    ///
+    /// # Cost
+    ///
+    /// The embedder's, and a commit for each user with pending memories.
+    ///
+    /// ```
+    /// use std::ops::ControlFlow;
+    ///
+    /// # fn main() -> mnemic::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = mnemic::Store::open(dir.path().join("memory"))?;
+    /// let done = store.embed_pending(|progress| {
+    ///     println!("{} of {} users", progress.users_done, progress.users);
+    ///     ControlFlow::Continue(())
+    /// })?;
+    /// assert_eq!(done.refused, 0);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn embed_pending(
+        &self,
+        mut on_progress: impl FnMut(&EmbedProgress) -> ControlFlow<()>,
+    ) -> Result<EmbedProgress> {
+        self.core.embed_pending(&mut on_progress)
+    }
+
+    /// Changes the store to the model of its embedder: every memory gets a vector of that model.
+    ///
+    /// Open the store with the new embedder and call this. From that moment on the new model is the store's; each user
+    /// changes over in one commit (of up to 8,192 memories), and until then is found by words. Other calls go on
+    /// meanwhile. After a crash, or when `on_progress` stopped it, call it again: it goes on from where it was. Vectors
+    /// of the old model are gone when it is done.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`embed_pending`](Self::embed_pending), but that of another model.
+    pub fn reembed(&self, mut on_progress: impl FnMut(&EmbedProgress) -> ControlFlow<()>) -> Result<EmbedProgress> {
+        self.core.reembed(&mut on_progress)
     }
 
     /// Carries every acknowledged write to the disk. Only of use with relaxed durability.

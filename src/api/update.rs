@@ -134,10 +134,10 @@ impl Update {
         let vector = match (vector, &text, before) {
             (Some(numbers), _, _) => {
                 let vector = Vector::new(&numbers)?;
-                VectorEdit::Replace(Some((core.space_for(&vector)?, vector)))
+                VectorEdit::Replace(core.space_for(&vector)?, Some(vector))
             }
-            (None, Some(text), Some(before)) => VectorEdit::Replace(core.vector_for_text(&before, text)),
-            (None, Some(_), None) => VectorEdit::Replace(None),
+            (None, Some(text), Some(before)) => core.vector_for_text(&before, text),
+            (None, Some(_), None) => VectorEdit::Drop,
             (None, None, _) => VectorEdit::Keep,
         };
         let now = core.now();

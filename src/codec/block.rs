@@ -9,8 +9,8 @@ use crate::error::Result;
 const VERSION: u8 = 1;
 /// No space: the rows of the block have no vectors.
 const NO_SPACE: u32 = u32::MAX;
-/// Bytes of a row before its attributes.
-const ROW_BYTES: usize = 82;
+/// Bytes of a row without attributes and vector.
+const ROW_BYTES: usize = 75;
 const ROWS_MAX: usize = 256;
 
 /// The facts of one row.
@@ -29,6 +29,8 @@ pub(crate) struct StoredRow<'a> {
     pub(crate) codes: [u8; 4],
     pub(crate) pinned: bool,
     pub(crate) turn: bool,
+    /// Code of the space of the model that has answered for it; 0 while it is pending.
+    pub(crate) space: u8,
     pub(crate) vector: StoredVector<'a>,
     /// What filters ask, in the index's own form; empty for none.
     pub(crate) attributes: &'a [u8],
@@ -96,7 +98,7 @@ fn put_row(out: &mut Writer, row: &StoredRow<'_>) {
     out.u32(row.row).raw(&row.id).u32(row.version);
     out.i64(row.time).i64(row.created_at).i64(row.valid_from).i64(row.valid_to);
     out.u32(row.importance.to_bits()).u32(row.confidence.to_bits()).raw(&row.codes);
-    out.u8(u8::from(row.pinned) | u8::from(row.turn) << 1);
+    out.u8(u8::from(row.pinned) | u8::from(row.turn) << 1).u8(row.space);
     out.u8(match row.vector {
         StoredVector::None => 0,
         StoredVector::Own => 1,
@@ -114,7 +116,7 @@ fn take_row<'a>(input: &mut Reader<'a>, stride: Option<usize>) -> Result<StoredR
     let (row, id, version) = (input.u32()?, input.array()?, input.u32()?);
     let (time, created_at, valid_from, valid_to) = (input.i64()?, input.i64()?, input.i64()?, input.i64()?);
     let (importance, confidence) = (f32::from_bits(input.u32()?), f32::from_bits(input.u32()?));
-    let (codes, flags, vector) = (input.array()?, input.u8()?, input.u8()?);
+    let (codes, flags, space, vector) = (input.array()?, input.u8()?, input.u8()?, input.u8()?);
     let attributes = input.block()?;
     let vector = match vector {
         0 => StoredVector::None,
@@ -138,6 +140,7 @@ fn take_row<'a>(input: &mut Reader<'a>, stride: Option<usize>) -> Result<StoredR
         codes,
         pinned: flags & 1 == 1,
         turn: flags & 2 == 2,
+        space,
         vector,
         attributes,
     })
@@ -171,6 +174,7 @@ mod tests {
             codes: [1, 2, 3, 0],
             pinned: n == 1,
             turn: n == 2,
+            space: n as u8,
             vector,
             attributes: &[9, 8],
         }
@@ -188,6 +192,14 @@ mod tests {
         for row in [row(5, StoredVector::None), row(6, StoredVector::Own), row(7, StoredVector::Packed(None))] {
             assert_eq!(decode_overlay(&encode_overlay(&row)).unwrap(), row);
         }
+    }
+
+    #[test]
+    fn a_block_of_rows_with_nothing_but_facts_comes_back() {
+        let rows: Vec<_> = (0..256).map(|n| StoredRow { attributes: &[], ..row(n, StoredVector::None) }).collect();
+        let bytes = encode_block(Some(0), 384, &rows);
+        assert_eq!(bytes.len(), 13 + rows.len() * ROW_BYTES);
+        assert_eq!(decode_block(&bytes).unwrap(), (Some(0), rows));
     }
 
     proptest! {

@@ -3,12 +3,12 @@
 use crate::codec::FORMAT;
 use crate::codec::bytes::{Reader, Writer};
 use crate::error::{Error, Result};
+use crate::memory::limits::SPACES_MAX;
 use crate::memory::{Calibration, Space};
 
 const MAGIC: &[u8; 8] = b"MNEMIC\0M";
 /// The largest MANIFEST that is read.
 pub(crate) const BYTES_MAX: u64 = 16 << 20;
-const SPACES_MAX: usize = 1_024;
 
 /// The facts of a store that are fixed, or change only with its embedding model.
 #[derive(Debug, Clone, PartialEq)]

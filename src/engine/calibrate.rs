@@ -45,7 +45,7 @@ impl Core {
         self.recalibrate(lo, hi)
     }
 
-    fn all_user_hashes(&self) -> Result<Vec<UserHash>> {
+    pub(crate) fn all_user_hashes(&self) -> Result<Vec<UserHash>> {
         let mut users = Vec::new();
         for number in 0..self.shard_count() {
             let view = self.shard_at(number).serving()?.read()?;

@@ -19,8 +19,10 @@ pub(crate) type Edit = Box<dyn FnOnce(&mut Memory) -> Result<()> + Send>;
 pub(crate) enum VectorEdit {
     /// It stays: the meaning did not change.
     Keep,
-    /// A new one; `None` leaves the memory pending.
-    Replace(Option<(u32, Vector)>),
+    /// A new one of this space; none where its model has none.
+    Replace(u32, Option<Vector>),
+    /// None, and none is known: the memory is pending.
+    Drop,
 }
 
 impl Core {
@@ -129,9 +131,12 @@ impl Core {
     }
 
     /// The vector that belongs to a changed text.
-    pub(crate) fn vector_for_text(&self, memory: &Memory, text: &str) -> Option<(u32, Vector)> {
+    pub(crate) fn vector_for_text(&self, memory: &Memory, text: &str) -> VectorEdit {
         let changed = Memory { text: text.to_owned(), ..memory.clone() };
-        self.embed_all(&[text_to_embed(&changed)])?.pop().flatten()
+        match self.embed_all(&[text_to_embed(&changed)]) {
+            Some((space, mut vectors)) => VectorEdit::Replace(space, vectors.pop().flatten()),
+            None => VectorEdit::Drop,
+        }
     }
 
     /// Stops or resumes the taking of memories.
@@ -169,14 +174,19 @@ impl UserWriter<'_, '_> {
         after.version = before.version.saturating_add(1);
         after.updated_at = self.now();
         after.note_change(before, after.updated_at);
-        if let VectorEdit::Replace(new) = &vector {
-            after.space = new.as_ref().map(|(space, _)| *space);
+        let replaced = match vector {
+            VectorEdit::Keep => None,
+            VectorEdit::Drop => Some((None, None)),
+            VectorEdit::Replace(space, new) => Some((Some(space), new.map(|vector| (space, vector)))),
+        };
+        if let Some((space, _)) = &replaced {
+            after.space = *space;
         }
         crate::memory::check(&after)?;
-        let kept = match &vector {
-            VectorEdit::Keep => Kept::AsBefore,
-            VectorEdit::Replace(Some(_)) => Kept::Own,
-            VectorEdit::Replace(None) => Kept::Nothing,
+        let kept = match &replaced {
+            None => Kept::AsBefore,
+            Some((_, Some(_))) => Kept::Own,
+            Some((_, None)) => Kept::Nothing,
         };
         self.put_record(row, &after, kept)?;
         if text_to_embed(&after) != text_to_embed(before) {
@@ -188,7 +198,7 @@ impl UserWriter<'_, '_> {
         let facts = self.facts();
         facts.linked = facts.linked.saturating_add_signed(linked as i32);
         self.change_index(IndexChange::Change { facts: facts_of(&after, row), attributes: Attributes::of(&after) });
-        if let VectorEdit::Replace(new) = vector {
+        if let Some((_, new)) = replaced {
             self.put_vector(row, new.as_ref().map(|(space, numbers)| (*space, numbers)))?;
             self.change_index(IndexChange::SetVector { row, vector: new });
         }

@@ -41,6 +41,9 @@ struct Packs {
     slots: Box<[OnceLock<Pack>]>,
 }
 
+/// Most packs of a block: one for each row.
+pub(crate) const PACKS_MAX: usize = BLOCK_ROWS as usize;
+
 /// The number of a pack in table `vectors`.
 pub(crate) fn pack_number(block: u32, pack: usize) -> u64 {
     PACKED | u64::from(block) << 8 | pack as u64

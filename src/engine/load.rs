@@ -16,7 +16,7 @@ use crate::engine::user_cell::CellState;
 use crate::engine::user_index::{Attributes, LoadedRow, UserIndex};
 use crate::error::{Error, ErrorKind, Result};
 use crate::index::vector::{Facts, VectorSource};
-use crate::memory::{Kind, Space};
+use crate::memory::{Kind, Space, space_code};
 use crate::storage::ReadView;
 
 impl Core {
@@ -28,11 +28,12 @@ impl Core {
     ) -> Result<Option<R>> {
         let cell = self.cell(user);
         let mut state = cell.state.read();
-        let loaded = state.index.is_none();
+        let space = self.spaces.read().current().map(|(number, _)| number);
+        let loaded = !state.is_loaded(space);
         if loaded {
             drop(state);
             let mut alone = cell.state.write();
-            if alone.index.is_none() && !self.load_into(user, &mut alone)? {
+            if !alone.is_loaded(space) && !self.load_into(user, &mut alone)? {
                 return Ok(None);
             }
             state = parking_lot::RwLockWriteGuard::downgrade(alone);
@@ -141,13 +142,17 @@ impl<'a> Loader<'a> {
     pub(crate) fn build(&mut self, plain: &Plain, space: Option<(u32, &Space)>) -> Result<UserIndex> {
         let mut rows = Vec::with_capacity(self.head.facts.live as usize);
         let overlays = self.parse_overlays(plain);
-        for (number, _, bytes) in &plain.blocks {
+        let mut packed = Vec::with_capacity(plain.blocks.len());
+        for (number, version, bytes) in &plain.blocks {
             match decode_block(bytes) {
                 Ok((of, stored)) => {
                     if let Some(Err(error)) = of.map(|of| self.check_space(of)) {
                         self.damaged.push(format!("block {number}: {}", error.message()));
                     }
                     let of_space = of.is_some() && of == space.map(|(number, _)| number);
+                    if of_space {
+                        packed.push((*number, *version));
+                    }
                     for row in &stored {
                         rows.push(block_row(row, overlays.get(&row.row), of_space, &plain.own)?);
                     }
@@ -161,8 +166,7 @@ impl<'a> Loader<'a> {
             vector: own(facts.row),
             attributes: attributes.clone(),
         }));
-        let blocks = plain.blocks.iter().map(|(number, version, _)| (*number, *version));
-        UserIndex::build(self.core.settings.kernel, space, self.head.version, rows, blocks)
+        UserIndex::build(self.core.settings.kernel, space, self.head.version, rows, packed)
     }
 
     fn parse_overlays<'p>(&mut self, plain: &'p Plain) -> HashMap<u32, StoredRow<'p>> {
@@ -287,6 +291,7 @@ fn tail_row(view: &ArchivedRecordV1, row: u32) -> Result<(Facts, Option<Box<Attr
         visibility: view.visibility,
         pinned: view.pinned,
         turn: view.kind == Kind::Episode.code() && view.turn.is_some() && view.speaker.is_some(),
+        space: space_code(view.space.as_ref().map(|space| space.to_native())),
         has_vector: false,
     };
     let attributes = if has_attributes(view) { Attributes::of(&view.to_memory()?) } else { None };

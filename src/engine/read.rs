@@ -13,7 +13,7 @@ use crate::engine::recall::{ATTEMPTS, Statuses};
 use crate::error::{Error, Result};
 use crate::index::Filter;
 use crate::index::vector::Facts;
-use crate::memory::{Memory, MemoryId, Sensitivity, StatusKind, Timestamp, UserId, Verb};
+use crate::memory::{Memory, MemoryId, Sensitivity, StatusKind, Timestamp, UserId, Verb, space_code};
 use crate::seal::Standing;
 use crate::storage::ReadView;
 
@@ -50,8 +50,10 @@ pub struct Change {
 pub struct UserStats {
     /// Memories by state.
     pub by_status: BTreeMap<StatusKind, usize>,
-    /// Memories without a vector, which can't be found by meaning yet.
+    /// Memories that no embedder of the store's model has answered for: they can't be found by meaning yet.
     pub pending: usize,
+    /// Memories that the store's model has no vector for, such as those in a language that it does not have.
+    pub without_vector: usize,
     /// Bytes of the index in memory.
     pub index_bytes: usize,
     /// Whether the taking of memories is paused.
@@ -117,7 +119,7 @@ impl Core {
     }
 
     /// The records of rows at known versions; `None` where the shard is ahead of the index.
-    fn page_records(&self, user: UserHash, as_of: u64, page: &[(u32, u32)]) -> Result<Option<Vec<Memory>>> {
+    pub(crate) fn page_records(&self, user: UserHash, as_of: u64, page: &[(u32, u32)]) -> Result<Option<Vec<Memory>>> {
         let records = self.consistent(user, |head, view| {
             page.iter()
                 .map(|(row, version)| {
@@ -221,8 +223,10 @@ impl Core {
                 damaged: index.damaged.clone(),
                 ..UserStats::default()
             };
+            let space = space_code(index.space.or(Some(0)));
             for facts in index.arena.iter().filter(|facts| facts.sensitivity <= level.code()) {
-                stats.pending += usize::from(!facts.has_vector);
+                stats.pending += usize::from(facts.space != space);
+                stats.without_vector += usize::from(facts.space == space && !facts.has_vector);
                 if let Some(status) = StatusKind::from_code(facts.status) {
                     *stats.by_status.entry(status).or_default() += 1;
                 }

@@ -98,16 +98,16 @@ impl Core {
             return;
         }
         let texts: Vec<String> = waiting.iter().map(|p| text_to_embed(&p.memory)).collect();
-        let Some(vectors) = self.embed_all(&texts) else { return };
+        let Some((space, vectors)) = self.embed_all(&texts) else { return };
         for (one, vector) in waiting.iter_mut().zip(vectors) {
-            one.memory.space = vector.as_ref().map(|(space, _)| *space);
-            one.vector = vector;
+            one.memory.space = Some(space);
+            one.vector = vector.map(|vector| (space, vector));
         }
     }
 
-    /// Vectors of texts to be stored, `None` for a text that has none; `None` for all where there is no embedder that
-    /// fits, or it failed.
-    pub(crate) fn embed_all(&self, texts: &[String]) -> Option<Vec<Option<(u32, Vector)>>> {
+    /// The space of the embedder and its vectors of texts to be stored, `None` for a text that has none; `None` for all
+    /// where there is no embedder that fits, or it failed.
+    pub(crate) fn embed_all(&self, texts: &[String]) -> Option<(u32, Vec<Option<Vector>>)> {
         let embedder = self.settings.embedder.as_ref()?;
         let space = {
             let spaces = self.spaces.read();
@@ -126,7 +126,7 @@ impl Core {
         let checked = checked.inspect_err(|error| log::warn!("memories stay pending: {error}")).ok()?;
         let dims = self.spaces.read().get(space)?.dims();
         let fits = checked.iter().flatten().all(|vector| vector.dims() == dims);
-        fits.then(|| checked.into_iter().map(|vector| Some((space, vector?))).collect())
+        fits.then_some((space, checked))
     }
 }
 

@@ -7,7 +7,7 @@ use crate::codec::head::BLOCK_ROWS;
 use crate::codec::pack::{Pack, rows_per_pack};
 use crate::codec::table::{PACKED, numbered};
 use crate::codec::{Table, record, vector};
-use crate::engine::full_vectors::{pack_number, packs_per_block};
+use crate::engine::full_vectors::{PACKS_MAX, pack_number, packs_per_block};
 use crate::engine::head::row_chunk;
 use crate::engine::stored_row::to_stored;
 use crate::engine::user_index::{Attributes, IndexChange, facts_of};
@@ -81,6 +81,10 @@ impl UserWriter<'_, '_> {
         let number = pack_number(block, within / per_pack);
         let Some(bytes) = self.value(Table::Vectors, number, u64::from(block))? else { return Ok(None) };
         let pack = Pack::decode(&bytes)?;
+        if self.core().spaces.read().current().is_none_or(|(current, _)| current != pack.space) {
+            // Of a model that was left: as good as none.
+            return Ok(None);
+        }
         Ok(pack.vector(within % per_pack).map(|numbers| (pack.space, Vector::from_unit(numbers.to_vec()))))
     }
 
@@ -228,6 +232,7 @@ impl UserWriter<'_, '_> {
                 self.remove_value(Table::Vectors, u64::from(row))?;
             }
         }
+        self.remove_old_packs(block, current)?;
         if let Some((space, dims)) = current {
             self.write_packs(block, space, dims, rows)?;
         }
@@ -235,6 +240,15 @@ impl UserWriter<'_, '_> {
         let bytes = self.encode_rows(current, rows);
         self.put_value(Table::Blocks, u64::from(block), u64::from(block), &bytes, Before::Perhaps)?;
         self.change_index(IndexChange::Block { number: block });
+        Ok(())
+    }
+
+    /// Removes the packs that a block had in a space that was left, as far as new ones don't take their places.
+    fn remove_old_packs(&mut self, block: u32, current: Option<(u32, usize)>) -> Result<()> {
+        let Some((_, dims)) = current.filter(|(number, _)| *number > 0) else { return Ok(()) };
+        for pack in packs_per_block(dims)..PACKS_MAX {
+            self.remove_value(Table::Vectors, pack_number(block, pack))?;
+        }
         Ok(())
     }
 

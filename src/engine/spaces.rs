@@ -3,6 +3,7 @@
 use crate::embed::Embedder;
 use crate::engine::core::Core;
 use crate::error::{Error, Result};
+use crate::memory::limits::SPACES_MAX;
 use crate::memory::{Space, Vector};
 use crate::storage::Directory;
 
@@ -90,6 +91,24 @@ impl Core {
                 space.dims()
             ))),
         }
+    }
+
+    /// Makes the space of the embedder given at open the current one. What is stored in others is pending from now on.
+    pub(crate) fn adopt_space(&self) -> Result<()> {
+        let mut spaces = self.spaces.write();
+        let Some(new) = spaces.foreign.clone() else { return Ok(()) };
+        if spaces.all.len() >= SPACES_MAX {
+            return Err(Error::unsupported(format!(
+                "reembed: the store had {SPACES_MAX} models, the most that it can"
+            )));
+        }
+        let mut all = spaces.all.clone();
+        all.push(new);
+        self.directory.set_spaces(all.clone())?;
+        (spaces.all, spaces.foreign) = (all, None);
+        drop(spaces);
+        self.cache.clear();
+        Ok(())
     }
 
     /// Replaces the calibration of the current space by a new version.

@@ -21,6 +21,7 @@ pub(crate) fn to_stored<'a>(facts: &Facts, vector: StoredVector<'a>, attributes:
         codes: [facts.kind, facts.status, facts.sensitivity, facts.visibility],
         pinned: facts.pinned,
         turn: facts.turn,
+        space: facts.space,
         vector,
         attributes,
     }
@@ -44,6 +45,7 @@ pub(crate) fn facts_of(row: &StoredRow<'_>) -> Facts {
         visibility: row.codes[3],
         pinned: row.pinned,
         turn: row.turn,
+        space: row.space,
         has_vector: false,
     }
 }

@@ -28,6 +28,13 @@ pub(crate) struct CellState {
     pub(crate) index: Option<UserIndex>,
 }
 
+impl CellState {
+    /// Whether it holds an index of this space.
+    pub(crate) fn is_loaded(&self, space: Option<u32>) -> bool {
+        self.index.as_ref().is_some_and(|index| index.space == space)
+    }
+}
+
 /// The users that are held, least recently used out first once they exceed the budget.
 pub(crate) struct UserCache {
     cells: Mutex<HashMap<UserHash, Arc<UserCell>>>,

@@ -9,7 +9,7 @@ use crate::index::attributes::Schema;
 use crate::index::vector::{Arena, Facts, NewRow, VectorSource};
 use crate::kernel::Dispatch;
 use crate::memory::limits::DIMS_MIN;
-use crate::memory::{Memory, MemoryId, Space, Vector};
+use crate::memory::{Memory, MemoryId, Space, Vector, space_code};
 
 pub(crate) use crate::index::attributes::Attributes;
 
@@ -98,6 +98,7 @@ pub(crate) fn facts_of(memory: &Memory, row: u32) -> Facts {
         visibility: memory.visibility.code(),
         pinned: memory.pinned,
         turn: memory.is_turn(),
+        space: space_code(memory.space),
         has_vector: false,
     }
 }

@@ -36,6 +36,8 @@ pub const BATCH_MAX: usize = 10_000;
 pub const TRACES_MAX: u64 = 10_000;
 /// Most rows (memories ever stored) of one user.
 pub const ROWS_MAX: u32 = u32::MAX - 1;
+/// Most embedding models that a store has in its life.
+pub const SPACES_MAX: usize = 250;
 /// Most ids in one list of contradicted memories of a query.
 pub const CONTRADICTED_MAX: usize = 1_024;
 /// Most nodes of a filter.

@@ -26,6 +26,7 @@ pub use record::Memory;
 pub use sensitivity::{Sensitivity, Visibility};
 pub use slot::{Cardinality, Slot};
 pub use source::{Source, Trust, Turn};
+pub(crate) use space::space_code;
 pub use space::{Calibration, Space};
 pub use status::{ArchiveReason, Status, StatusKind, SupersedeReason};
 pub use time::Timestamp;

@@ -50,6 +50,11 @@ impl Calibration {
     }
 }
 
+/// What stands for the number of a space in a row's facts; 0 for none.
+pub(crate) fn space_code(number: Option<u32>) -> u8 {
+    number.map_or(0, |number| u8::try_from(number + 1).unwrap_or(u8::MAX))
+}
+
 /// An embedding space: which model made the vectors, how long they are, and how its cosines read.
 ///
 /// Vectors of two spaces are never compared.

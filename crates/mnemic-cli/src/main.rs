@@ -57,6 +57,7 @@ fn run(cli: &Cli) -> Result<Outcome> {
         Command::Users => verbs::users(global),
         Command::Import(args) => verbs::import(global, args),
         Command::Export(args) => verbs::export(global, args),
+        Command::Embed { change_model } => verbs::embed(global, *change_model),
         Command::Stats => verbs::stats(global),
         Command::Eval(args) => eval::run(global, args),
         Command::Bench(args) => bench::run(global, args),

@@ -38,6 +38,8 @@ pub(crate) struct Facts {
     pub(crate) pinned: bool,
     /// Whether it is a turn of a conversation.
     pub(crate) turn: bool,
+    /// The space of the model that has answered for it, with a vector or with none; 0 while it is pending.
+    pub(crate) space: u8,
     /// Whether its vector is known; the arena keeps this itself.
     pub(crate) has_vector: bool,
 }

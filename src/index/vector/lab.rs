@@ -168,6 +168,7 @@ fn new_row(number: u32, row: &LabRow) -> NewRow<'_> {
         visibility: 0,
         pinned: row.pinned,
         turn: false,
+        space: 1,
         has_vector: true,
     };
     NewRow { facts, vector: VectorSource::Full(&row.vector) }

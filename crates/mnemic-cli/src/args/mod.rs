@@ -100,6 +100,12 @@ pub(crate) enum Command {
     Import(ImportArgs),
     /// Print every memory as a line of JSON
     Export(ExportArgs),
+    /// Embed the memories that have no vector yet
+    Embed {
+        /// Also those that another model embedded: from now on the built-in one is the store's
+        #[arg(long)]
+        change_model: bool,
+    },
     /// Count what is stored
     Stats,
     /// Measure recall on a labelled set

@@ -1,6 +1,7 @@
 //! The verbs of the memory, one function each.
 
 mod change;
+mod embed;
 mod export;
 mod forget;
 mod import;
@@ -12,6 +13,7 @@ mod stats;
 mod trace;
 
 pub(crate) use change::{confirm, contradict, correct, update, used};
+pub(crate) use embed::embed;
 pub(crate) use export::export;
 pub(crate) use forget::forget;
 pub(crate) use import::import;

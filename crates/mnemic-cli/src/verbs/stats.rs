@@ -47,6 +47,7 @@ fn user_document(facts: &UserStats) -> Value {
     json!({
         "by_status": by_status,
         "pending": facts.pending,
+        "without_vector": facts.without_vector,
         "index_bytes": facts.index_bytes,
         "paused": facts.paused,
         "damaged": facts.damaged,
@@ -70,6 +71,7 @@ fn user_rows(facts: &UserStats) -> Vec<Vec<String>> {
     let mut rows: Vec<Vec<String>> =
         facts.by_status.iter().map(|(status, count)| row(&format!("{status} memories"), count)).collect();
     rows.push(row("pending vectors", facts.pending));
+    rows.push(row("without a vector", facts.without_vector));
     rows.push(row("paused", if facts.paused { "yes" } else { "no" }));
     rows.push(row("damaged values", facts.damaged.len()));
     rows

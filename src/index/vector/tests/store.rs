@@ -132,6 +132,7 @@ impl Store {
             visibility: 0,
             pinned: self.times.is_none() && self.random.one_in(15),
             turn: self.random.one_in(3),
+            space: 1,
             has_vector: false,
         }
     }
