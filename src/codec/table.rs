@@ -42,10 +42,14 @@ pub(crate) enum Table {
     Log = 8,
     /// Facts of the shard itself: `last_seq`, format.
     Meta = 9,
+    /// In a snapshot's file of rows: user hash + snapshot + number -> sealed record and vector.
+    SnapshotRows = 10,
+    /// In a snapshot's file of keys: user hash + snapshot -> the keys of the user's rows.
+    SnapshotKeys = 11,
 }
 
 impl Table {
-    /// Every table, in the order of the codes.
+    /// Every table of a shard, in the order of the codes.
     pub(crate) const ALL: [Self; 10] = [
         Self::Users,
         Self::Keys,
@@ -75,6 +79,8 @@ impl Table {
             Self::Tombstones => "tombstones",
             Self::Log => "log",
             Self::Meta => "meta",
+            Self::SnapshotRows => "snapshot rows",
+            Self::SnapshotKeys => "snapshot keys",
         }
     }
 
@@ -92,7 +98,7 @@ impl Table {
             Self::Vectors => number.is_none_or(|number| number < PACKED).then_some(Digested::Load),
             Self::Terms => Some(Digested::Terms),
             Self::Log => Some(Digested::Log),
-            Self::Users | Self::Meta => None,
+            Self::Users | Self::Meta | Self::SnapshotRows | Self::SnapshotKeys => None,
         }
     }
 }

@@ -1,9 +1,9 @@
 //! From staged jobs to durable commits to memory.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU32, Ordering};
 
-use crate::codec::keyring::Copy;
+use crate::codec::keyring::{Copy, Slot};
 use crate::codec::{Table, UserHash};
 use crate::engine::core::{Core, Durability, ShardState};
 use crate::engine::job::{AnyJob, Job, answer};
@@ -248,11 +248,20 @@ impl Commit<'_> {
         }
     }
 
-    /// After the commit: copy B, and no intent any more.
+    /// Between the two copies, while the old key still opens what it has to.
+    fn rekey_snapshots(&self, old: &Slot, new: &Slot, lost: &AtomicU32) -> Result<()> {
+        lost.store(self.core.rekey_snapshots(&self.shard.read()?, old, new)?, Ordering::Release);
+        Ok(())
+    }
+
+    /// After the commit: snapshots, copy B, and no intent any more.
     fn complete(&self, rekey: &Rekey) -> Result<()> {
         let keyring = &self.core.keyring;
         let done = match rekey {
-            Rekey::Replace { slot, new, .. } => keyring.write_slot(*slot, Copy::B, new).and_then(|()| keyring.sync()),
+            Rekey::Replace { slot, old, new, lost, .. } => self
+                .rekey_snapshots(old, new, lost)
+                .and_then(|()| keyring.write_slot(*slot, Copy::B, new))
+                .and_then(|()| keyring.sync()),
             Rekey::Erased { .. } => Ok(()),
         };
         let shard = self.core.shard_number(rekey.user()) as u32;

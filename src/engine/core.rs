@@ -53,6 +53,8 @@ pub(crate) struct Core {
     pub(crate) settings: Settings,
     pub(crate) cache: UserCache,
     pub(crate) spaces: RwLock<Spaces>,
+    /// Held alone while a snapshot is taken, and shared by each forgetting of a memory.
+    pub(crate) snapshotting: RwLock<()>,
     shards: Vec<ShardState>,
     closed: AtomicBool,
 }
@@ -84,6 +86,7 @@ impl Core {
             sealer,
             settings,
             spaces: RwLock::new(spaces),
+            snapshotting: RwLock::new(()),
             shards,
             closed: AtomicBool::new(false),
         };
@@ -218,6 +221,11 @@ impl ShardState {
             return Err(error.duplicate());
         }
         self.shard.as_ref().map_err(Error::duplicate)
+    }
+
+    /// The number of the last commit, as far as this process knows.
+    pub(crate) fn last_seq(&self) -> u64 {
+        self.last_seq.load(Ordering::Acquire)
     }
 
     /// Refuses everything from now on.

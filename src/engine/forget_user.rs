@@ -35,6 +35,7 @@ impl Transaction<'_> {
         let forgotten = Forgotten {
             memories: head.facts.live,
             references: 0,
+            snapshots_lost: 0,
             generation: head.slot.generation,
             epoch: head.slot.epoch,
         };

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
 
 use crate::codec::head::UserFacts;
 use crate::codec::keyring::{Copy, Slot};
@@ -58,6 +59,8 @@ pub(crate) enum Rekey {
         old: Box<Slot>,
         /// The slot with the new key.
         new: Box<Slot>,
+        /// Counts the snapshots that lose the user.
+        lost: Arc<AtomicU32>,
     },
     /// No key any more: both copies were overwritten before, and the user is gone whatever the commit does.
     Erased {

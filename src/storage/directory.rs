@@ -9,7 +9,7 @@ use crate::codec::manifest::{self, Manifest};
 use crate::error::{Error, Result};
 use crate::memory::Space;
 use crate::seal::{Keyring, MasterKey};
-use crate::storage::{Shard, reserve};
+use crate::storage::{Shard, Snapshots, reserve};
 use crate::world::{File, World, file_error, read_to_vec, retry_interrupted, write_new_durable};
 
 const MANIFEST: &str = "MANIFEST";
@@ -73,6 +73,7 @@ impl Directory {
             Some(keyring) => keyring,
             None => Keyring::open(world, path, manifest.store_id, &setup.master)?,
         };
+        Snapshots::new(world, path.join(SNAPSHOTS), manifest.store_id).remove_strays()?;
         let shards = open_shards(world, &path.join(SHARDS), &manifest, &keyring.clean_sequences());
         let directory = Self {
             path: path.to_owned(),
@@ -118,6 +119,11 @@ impl Directory {
     /// Lets others open the store, though clones of the handle may live on.
     pub(crate) fn unlock(&self) {
         drop(self.lock.lock().take());
+    }
+
+    /// The store's snapshots.
+    pub(crate) fn snapshots(&self) -> Snapshots<'_> {
+        Snapshots::new(&self.world, self.path.join(SNAPSHOTS), self.store_id())
     }
 
     /// Makes room on a full disk.

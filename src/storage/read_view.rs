@@ -5,7 +5,7 @@ use redb::{ReadOnlyTable, ReadTransaction, TableDefinition};
 
 use crate::codec::table::numbered;
 use crate::codec::{Table, UserHash};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::storage::fault::{contained, shard_error};
 
 /// A table as redb knows it: bytes to bytes.
@@ -26,7 +26,7 @@ impl ReadView {
     }
 
     fn table(&self, table: Table) -> Result<&ReadOnlyTable<&'static [u8], &'static [u8]>> {
-        let cell = &self.tables[table as usize];
+        let cell = self.tables.get(table as usize).ok_or_else(|| Error::corrupt("no table of a shard"))?;
         if let Some(open) = cell.get() {
             return Ok(open);
         }
