@@ -1,8 +1,9 @@
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::api::{Builder, StoreStats, User, UserCursor, UserPage};
-use crate::engine::{Core, Forgotten, Restored, Snapshot};
+use crate::engine::{Core, Forgotten, Maintenance, Restored, Snapshot};
 use crate::error::{Error, Result};
 use crate::memory::{Calibration, SnapshotId, UserId};
 
@@ -189,6 +190,42 @@ impl Store {
     /// Reads what the snapshot has of the user; writes what changed, in one commit.
     pub fn restore_user(&self, id: SnapshotId, user: &str) -> Result<Restored> {
         self.core.restore_user(id, &UserId::new(user)?)
+    }
+
+    /// Tidies the store for about as long as `budget`: what it does not get to, the next call begins with.
+    ///
+    /// * Shards of which less than half is in use are written anew, and the rest goes back to the file system.
+    /// * Entries of the [`history`](User::history) that are older than 30 days go.
+    /// * Files of snapshots and rewrites that were cut off go.
+    /// * Room for forgetting on a full disk is set aside again.
+    ///
+    /// Nothing has to be merged or indexed: that is done as memories come. Without any upkeep a store works all the
+    /// same; it only grows. Reading goes on meanwhile.
+    ///
+    /// ```
+    /// # fn main() -> mnemic::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// let store = mnemic::Store::open(dir.path().join("memory"))?;
+    /// let done = store.maintain(std::time::Duration::from_secs(1))?;
+    /// assert!(done.finished);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// * [`Busy`](crate::ErrorKind::Busy): another upkeep is under way.
+    /// * [`Io`](crate::ErrorKind::Io): the disk failed or is full. Nothing is lost; where the message says so, open the
+    ///   store again.
+    ///
+    /// Damage does not stop it: [`Maintenance::damaged`] names what was passed over.
+    ///
+    /// # Cost
+    ///
+    /// Reads each shard that was written to since the last time, and writes those that are mostly free; the writers of
+    /// a shard wait while it is written. A shard once begun is finished, also beyond the budget.
+    pub fn maintain(&self, budget: Duration) -> Result<Maintenance> {
+        self.core.maintain(budget)
     }
 
     /// Derives how the cosines of the stored vectors read, and publishes it as a new version.

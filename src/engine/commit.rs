@@ -49,6 +49,10 @@ impl Core {
         for job in jobs {
             job.run(&mut transaction);
         }
+        if transaction.rewrite {
+            drop(transaction);
+            return self.rewrite(state, shard);
+        }
         if transaction.is_empty() {
             return Ok(());
         }
@@ -68,6 +72,26 @@ impl Core {
             }
             Some(rekey) => commit.write_rekeyed(&rekey, users),
         }
+    }
+
+    /// Writes a shard's file anew. Its writers wait, its readers don't.
+    pub(crate) fn rewrite_shard(&self, state: &ShardState) -> Result<()> {
+        self.write_on(state, true, |transaction| {
+            transaction.rewrite = true;
+            Ok(())
+        })
+    }
+
+    fn rewrite(&self, state: &ShardState, shard: &Shard) -> Result<()> {
+        let done = shard.rewrite();
+        match &done {
+            Ok(()) => state.unsynced.store(0, Ordering::Release),
+            Err(error) if shard.read().is_err() => {
+                state.set_broken(Error::io(format!("a rewritten shard may not last ({error}); reopen the store")));
+            }
+            Err(_) => {}
+        }
+        done
     }
 
     fn sync_for(&self, state: &ShardState) -> Sync {

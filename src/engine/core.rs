@@ -11,6 +11,7 @@ use crate::embed::Embedder;
 use crate::engine::commit_queue::CommitQueue;
 use crate::engine::head::{self, Found, Head, Repair};
 use crate::engine::job::AnyJob;
+use crate::engine::maintain::Upkeep;
 use crate::engine::spaces::Spaces;
 use crate::engine::user_cell::{UserCache, UserCell};
 use crate::error::{Error, Result};
@@ -42,6 +43,8 @@ pub(crate) struct Settings {
     pub(crate) cache_bytes: usize,
     pub(crate) kernel: Dispatch,
     pub(crate) embedder: Option<Arc<dyn Embedder>>,
+    /// Shards smaller than this are not rewritten.
+    pub(crate) rewrite_min_bytes: u64,
 }
 
 /// An open store.
@@ -55,6 +58,7 @@ pub(crate) struct Core {
     pub(crate) spaces: RwLock<Spaces>,
     /// Held alone while a snapshot is taken, and shared by each forgetting of a memory.
     pub(crate) snapshotting: RwLock<()>,
+    pub(crate) upkeep: Mutex<Upkeep>,
     shards: Vec<ShardState>,
     closed: AtomicBool,
 }
@@ -87,6 +91,7 @@ impl Core {
             settings,
             spaces: RwLock::new(spaces),
             snapshotting: RwLock::new(()),
+            upkeep: Mutex::default(),
             shards,
             closed: AtomicBool::new(false),
         };

@@ -35,6 +35,8 @@ pub(crate) struct Transaction<'a> {
     pub(crate) rekey: Option<Rekey>,
     /// Commit even though nothing is written: what came before has to reach the disk.
     pub(crate) must_commit: bool,
+    /// Instead of a commit, the shard's file is written anew.
+    pub(crate) rewrite: bool,
 }
 
 /// A user as the transaction has changed it.
@@ -83,6 +85,7 @@ impl<'a> Transaction<'a> {
             new_slots: false,
             rekey: None,
             must_commit: false,
+            rewrite: false,
         }
     }
 

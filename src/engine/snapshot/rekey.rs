@@ -15,22 +15,22 @@ use crate::storage::{KeyFile, ReadView, SnapshotReader};
 pub(super) struct Epoch {
     user: UserHash,
     generation: u32,
-    epoch: u64,
+    number: u64,
     keys: UserKeys,
 }
 
 impl Epoch {
     fn of(core: &Core, slot: &Slot) -> Result<Self> {
         let keys = core.keyring.keys_of(slot)?;
-        Ok(Self { user: slot.user, generation: slot.generation, epoch: slot.epoch, keys })
+        Ok(Self { user: slot.user, generation: slot.generation, number: slot.epoch, keys })
     }
 
-    pub(super) fn new(user: UserHash, generation: u32, epoch: u64, keys: UserKeys) -> Self {
-        Self { user, generation, epoch, keys }
+    pub(super) fn new(user: UserHash, generation: u32, number: u64, keys: UserKeys) -> Self {
+        Self { user, generation, number, keys }
     }
 
     fn place<'k>(&self, key: &'k [u8]) -> Place<'k> {
-        let (user, generation, epoch) = (self.user, self.generation, self.epoch);
+        let (user, generation, epoch) = (self.user, self.generation, self.number);
         Place { user, generation, table: Table::SnapshotKeys, key, epoch }
     }
 

@@ -19,8 +19,13 @@ fn master() -> MasterKey {
 
 fn open(fs: &RecordingFs, seed: u64) -> Core {
     let setup = Setup { master: master(), shards: Some(1), create: true, reserve_bytes: 0 };
-    let settings =
-        Settings { durability: Durability::Durable, cache_bytes: 1 << 20, kernel: Dispatch::best(), embedder: None };
+    let settings = Settings {
+        durability: Durability::Durable,
+        cache_bytes: 1 << 20,
+        kernel: Dispatch::best(),
+        embedder: None,
+        rewrite_min_bytes: 0,
+    };
     Core::open(TestWorld::with_fs(seed, fs.clone()).world(), Path::new(PATH), &setup, settings).unwrap()
 }
 

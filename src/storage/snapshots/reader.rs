@@ -93,7 +93,7 @@ impl KeyFile {
             return Ok(None);
         }
         let len = self.part.read(at, 4)?;
-        let len = len.try_into().map(u32::from_le_bytes).unwrap_or(u32::MAX);
+        let len = len.try_into().map_or(u32::MAX, u32::from_le_bytes);
         if len > entry.room.saturating_sub(4) {
             return Ok(None);
         }
