@@ -51,7 +51,7 @@ impl Core {
         }
         if transaction.rewrite {
             drop(transaction);
-            return self.rewrite(state, shard);
+            return rewrite(state, shard);
         }
         if transaction.is_empty() {
             return Ok(());
@@ -80,18 +80,6 @@ impl Core {
             transaction.rewrite = true;
             Ok(())
         })
-    }
-
-    fn rewrite(&self, state: &ShardState, shard: &Shard) -> Result<()> {
-        let done = shard.rewrite();
-        match &done {
-            Ok(()) => state.unsynced.store(0, Ordering::Release),
-            Err(error) if shard.read().is_err() => {
-                state.set_broken(Error::io(format!("a rewritten shard may not last ({error}); reopen the store")));
-            }
-            Err(_) => {}
-        }
-        done
     }
 
     fn sync_for(&self, state: &ShardState) -> Sync {
@@ -146,6 +134,19 @@ impl Core {
         }
         Ok(())
     }
+}
+
+/// Where the new file may not last, nothing is written to either.
+fn rewrite(state: &ShardState, shard: &Shard) -> Result<()> {
+    let done = shard.rewrite();
+    match &done {
+        Ok(()) => state.unsynced.store(0, Ordering::Release),
+        Err(error) if shard.read().is_err() => {
+            state.set_broken(Error::io(format!("a rewritten shard may not last ({error}); reopen the store")));
+        }
+        Err(_) => {}
+    }
+    done
 }
 
 /// One commit on its way to the disk.

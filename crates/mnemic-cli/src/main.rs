@@ -58,6 +58,9 @@ fn run(cli: &Cli) -> Result<Outcome> {
         Command::Import(args) => verbs::import(global, args),
         Command::Export(args) => verbs::export(global, args),
         Command::Stats => verbs::stats(global),
+        Command::Snapshot(args) => verbs::snapshot(global, args),
+        Command::Restore(args) => verbs::restore(global, args),
+        Command::Maintain(args) => verbs::maintain(global, args),
         Command::Eval(args) => eval::run(global, args),
         Command::Bench(args) => bench::run(global, args),
     }
