@@ -3,7 +3,7 @@
 mod support;
 
 use mnemic::memory::{MemoryId, NewMemory, Sensitivity, StatusKind};
-use mnemic::world::testing::{CrashChoice, RecordingFs, SplitMix64, TestWorld};
+use mnemic::world::testing::{CrashChoice, FaultKind, RecordingFs, Repeat, SplitMix64, TestWorld};
 use mnemic::{ErrorKind, ListOptions, Query, Restored, Store, Update, User};
 use support::{DIMS, PATH, builder, id, note, state_of, vector, world_over};
 
@@ -48,7 +48,7 @@ fn a_restore_undoes_changes_and_archives_what_is_newer() {
     let before = seen(&ada);
     let snapshot = store.snapshot().unwrap();
     assert_eq!((snapshot.users, snapshot.memories, snapshot.damaged.len()), (1, 301, 0));
-    assert_eq!(store.snapshots().unwrap(), [snapshot.clone()]);
+    assert_eq!(store.snapshots().unwrap(), std::slice::from_ref(&snapshot));
 
     for n in [3, 7, 299] {
         ada.update(id(n), Update::new().text("a mistake").vector(vector(&mut random))).unwrap();
@@ -141,7 +141,7 @@ fn snapshots_are_listed_and_deleted() {
     store.delete_snapshot(first.id).unwrap();
     assert_eq!(store.delete_snapshot(first.id).unwrap_err().kind(), ErrorKind::NotFound);
     assert_eq!(store.restore(first.id).unwrap_err().kind(), ErrorKind::NotFound);
-    assert_eq!(store.snapshots().unwrap(), [second.clone()]);
+    assert_eq!(store.snapshots().unwrap(), std::slice::from_ref(&second));
     assert_eq!((files(&fs, ".rows").len(), files(&fs, ".keys").len()), (1, 1));
     assert_eq!(second.id.to_string().parse::<mnemic::memory::SnapshotId>().unwrap(), second.id);
     assert!(files(&fs, ".rows")[0].starts_with(&second.id.to_string()));
@@ -270,4 +270,98 @@ fn writers_go_on_while_a_snapshot_is_taken() {
         let done = store.restore(snapshot.id).unwrap();
         assert_eq!((done.unchanged, done.restored, done.damaged), (600, 0, 0));
     }
+}
+
+/// Whatever fails, there is a whole snapshot or none, nothing else is touched, and forgetting goes on.
+#[test]
+fn a_disk_that_fails_at_any_call_leaves_a_whole_snapshot_or_none() {
+    let (base, mut random) = (RecordingFs::new(), SplitMix64::new(7));
+    let store = open(&base, 1);
+    fill(&user(&store, "ada"), 0..4, &mut random);
+    fill(&user(&store, "bob"), 0..2, &mut random);
+    store.close().unwrap();
+    let mut runs = 0;
+    for kind in FaultKind::ALL {
+        for repeat in [Repeat::Once, Repeat::Forever] {
+            for n in 0.. {
+                let says = format!("{kind:?} {repeat:?} at call {n}");
+                let fs = base.snapshot();
+                let store = open(&fs, 2);
+                let before = state_of(&store).unwrap();
+                fs.fail_at(n, kind, repeat);
+                let taken = store.snapshot();
+                let met = fs.faults_met() > 0;
+                fs.clear_faults();
+                let listed = store.snapshots().unwrap();
+                match &taken {
+                    Ok(snapshot) => assert_eq!(listed, std::slice::from_ref(snapshot), "{says}"),
+                    Err(error) => assert_eq!(error.kind(), ErrorKind::Io, "{says}: {error}"),
+                }
+                assert_eq!(state_of(&store).unwrap(), before, "{says}");
+                assert_eq!(user(&store, "ada").forget(id(1)).unwrap().snapshots_lost, 0, "{says}");
+                for snapshot in listed {
+                    assert!(snapshot.damaged.is_empty(), "{says}");
+                    let done = store.restore(snapshot.id).unwrap();
+                    assert_eq!((done.users, done.unchanged, done.refused), (2, 5, 1), "{says}");
+                }
+                // What can't be removed then is removed later.
+                assert!(files(&fs, ".tmp").is_empty() || repeat == Repeat::Forever, "{says}");
+                store.maintain(std::time::Duration::MAX).unwrap();
+                assert_eq!(files(&fs, ".tmp").len(), 0, "{says}");
+                runs += 1;
+                if !met {
+                    break;
+                }
+            }
+        }
+    }
+    println!("{runs} runs");
+}
+
+/// A forgetting whose writes to a snapshot fail is done all the same, and says which snapshots it took the user from.
+#[test]
+fn a_disk_that_fails_while_forgetting_costs_snapshots_at_most() {
+    let (base, mut random) = (RecordingFs::new(), SplitMix64::new(8));
+    let store = open(&base, 1);
+    fill(&user(&store, "ada"), 0..4, &mut random);
+    let snapshots = [store.snapshot().unwrap().id, store.snapshot().unwrap().id];
+    store.close().unwrap();
+    let (mut runs, mut lost) = (0, 0);
+    for kind in FaultKind::ALL {
+        for repeat in [Repeat::Once, Repeat::Forever] {
+            for n in 0.. {
+                let says = format!("{kind:?} {repeat:?} at call {n}");
+                let fs = base.snapshot();
+                let store = open(&fs, 2);
+                fs.fail_at(n, kind, repeat);
+                let forgotten = user(&store, "ada").forget(id(1));
+                let met = fs.faults_met() > 0;
+                fs.clear_faults();
+                drop(store);
+                let store = open(&fs, 3);
+                let lives = user(&store, "ada").get(id(1)).is_ok();
+                assert!(forgotten.is_err() || !lives, "{says}");
+                let gone = snapshots.iter().filter(|id| match store.restore_user(**id, "ada") {
+                    Ok(done) => {
+                        assert_eq!(done.refused, u64::from(!lives), "{says}");
+                        false
+                    }
+                    Err(error) => {
+                        assert_eq!(error.kind(), ErrorKind::Corrupt, "{says}: {error}");
+                        true
+                    }
+                });
+                let gone = gone.count() as u32;
+                if let Ok(forgotten) = &forgotten {
+                    assert_eq!(gone, forgotten.snapshots_lost, "{says}");
+                }
+                assert_eq!(user(&store, "ada").get(id(1)).is_ok(), lives, "{says}");
+                (runs, lost) = (runs + 1, lost + gone);
+                if !met {
+                    break;
+                }
+            }
+        }
+    }
+    println!("{runs} runs, {lost} snapshots lost the user");
 }

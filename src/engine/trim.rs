@@ -87,6 +87,11 @@ impl UserWriter<'_, '_> {
     fn trim_chunk(&mut self, chunk: LogChunk, begins: Timestamp) -> Result<u64> {
         let (old, kept): (Vec<_>, Vec<_>) = chunk.entries.into_iter().partition(|(_, entry)| entry.at < begins);
         for (seq, entry) in &old {
+            sabotage!(35, {
+                let key = crate::codec::table::numbered(self.user, *seq);
+                self.transaction.job.remove(Table::Log, &key);
+                continue;
+            });
             self.remove_value(Table::Log, *seq)?;
             let facts = self.facts();
             facts.log_images = facts.log_images.saturating_sub(entry.images());

@@ -26,10 +26,11 @@ pub(crate) struct SnapshotWriter<'a> {
 
 impl<'a> SnapshotWriter<'a> {
     pub(super) fn new(snapshots: &'a Snapshots<'a>, id: SnapshotId) -> Result<Self> {
-        let open = |extension| Gathered::new(snapshots, snapshots.temporary(id, extension));
-        let mut rows = open(ROWS)?;
+        let mut rows = Gathered::new(snapshots, snapshots.temporary(id, ROWS))?;
+        let keys = Gathered::new(snapshots, snapshots.temporary(id, KEYS)).inspect_err(|_| {
+            let _ = snapshots.remove_if_there(&snapshots.temporary(id, ROWS));
+        })?;
         rows.append(&snapshot::head(snapshots.store_id, *id.as_bytes()))?;
-        let keys = open(KEYS)?;
         Ok(Self { snapshots, id, rows, keys, directory: Vec::new(), memories: 0, finished: false })
     }
 
