@@ -49,7 +49,10 @@ pub use api::{
 #[cfg(feature = "builtin-embedder")]
 pub use embed::BuiltinEmbedder;
 pub use embed::{EmbedError, Embedder, HashedNgrams, Purpose};
-pub use engine::{Change, Durability, EmbedProgress, EmptyReason, Forgotten, LegSwitches, UserStats, WhyNot};
+pub use engine::{
+    Change, Durability, EmbedProgress, EmptyReason, Forgotten, LegSwitches, Maintenance, Restored, Snapshot, UserStats,
+    WhyNot,
+};
 pub use error::{Error, ErrorKind, Result};
 pub use index::{Comparison, Filter};
 #[cfg(feature = "testing")]

@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use crate::api::Store;
 use crate::embed::Embedder;
-use crate::engine::{Core, Durability, RESERVE_BYTES, Settings, Setup, kernels};
+use crate::engine::{Core, Durability, RESERVE_BYTES, REWRITE_MIN_BYTES, Settings, Setup, kernels};
 use crate::error::{Error, Result};
 use crate::memory::Space;
 use crate::seal::MasterKey;
@@ -35,6 +35,7 @@ pub struct Builder {
     kernel: Option<String>,
     embedder: Option<Arc<dyn Embedder>>,
     space: Option<Space>,
+    rewrite_min_bytes: u64,
 }
 
 impl Builder {
@@ -48,6 +49,7 @@ impl Builder {
             kernel: None,
             embedder: None,
             space: None,
+            rewrite_min_bytes: REWRITE_MIN_BYTES,
         }
     }
 
@@ -118,6 +120,13 @@ impl Builder {
         self
     }
 
+    /// Shards smaller than this are not rewritten by an upkeep.
+    #[cfg(any(test, feature = "testing"))]
+    pub fn rewrite_min_bytes(mut self, bytes: u64) -> Self {
+        self.rewrite_min_bytes = bytes;
+        self
+    }
+
     /// Opens the store, or makes it.
     ///
     /// # Errors
@@ -141,8 +150,13 @@ impl Builder {
         }
         let kernel = self.kernel.or_else(|| self.world.variable("MNEMIC_KERNEL"));
         let kernel = kernels::choose(kernel.as_deref())?;
-        let settings =
-            Settings { durability: self.durability, cache_bytes: self.cache_bytes, kernel, embedder: self.embedder };
+        let settings = Settings {
+            durability: self.durability,
+            cache_bytes: self.cache_bytes,
+            kernel,
+            embedder: self.embedder,
+            rewrite_min_bytes: self.rewrite_min_bytes,
+        };
         let core = Core::open(self.world, &self.path, &self.setup, settings)?;
         if let Some(space) = self.space {
             core.declare(space)?;

@@ -1,11 +1,12 @@
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::api::{Builder, StoreStats, User, UserCursor, UserPage};
-use crate::engine::{Core, EmbedProgress, Forgotten};
+use crate::engine::{Core, EmbedProgress, Forgotten, Maintenance, Restored, Snapshot};
 use crate::error::{Error, Result};
-use crate::memory::{Calibration, UserId};
+use crate::memory::{Calibration, SnapshotId, UserId};
 
 /// An open store: one directory, many users. Clones are cheap and share it; it is `Send + Sync`.
 ///
@@ -96,6 +97,136 @@ impl Store {
     /// Three syncs and the removal of the rows.
     pub fn forget_user(&self, id: &str) -> Result<Forgotten> {
         self.core.forget_user(&UserId::new(id)?)
+    }
+
+    /// Copies every memory of every user, to go back to when something was a mistake. No backup: it lies in the store
+    /// and needs the keys of the store. At most [`SNAPSHOTS_MAX`](crate::memory::limits::SNAPSHOTS_MAX) are kept.
+    ///
+    /// Reading and writing go on meanwhile; each shard is copied as of one moment. [Forgetting](User::forget) a memory
+    /// waits until the snapshot is done, and takes the memory out of it: what is forgotten can't be restored.
+    ///
+    /// ```
+    /// use mnemic::{Store, Update, memory::NewMemory};
+    ///
+    /// # fn main() -> mnemic::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let path = dir.path().join("memory");
+    /// let store = Store::open(&path)?;
+    /// let ada = store.user("ada")?;
+    /// let seat = ada.remember(NewMemory::preference("Prefers window seats"))?;
+    /// let snapshot = store.snapshot()?;
+    /// ada.update(seat, Update::new().text("Prefers wombats"))?;
+    /// ada.remember(NewMemory::fact("Is a wombat"))?;
+    /// let done = store.restore_user(snapshot.id, "ada")?;
+    /// assert_eq!((done.restored, done.archived), (1, 1));
+    /// assert_eq!(ada.get(seat)?.text(), "Prefers window seats");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// * [`Unsupported`](crate::ErrorKind::Unsupported): there are as many as are kept; delete one.
+    /// * [`Io`](crate::ErrorKind::Io): the disk failed or is full; there is no new snapshot, unless
+    ///   [`snapshots`](Self::snapshots) names it.
+    ///
+    /// Damaged values don't stop it: [`Snapshot::damaged`] names what is not in it.
+    ///
+    /// # Cost
+    ///
+    /// Reads and seals every record and vector: their size again on disk, and 130 bytes a memory. From then on each
+    /// forgetting writes 130 bytes for each memory of its user, and syncs twice, in each snapshot.
+    pub fn snapshot(&self) -> Result<Snapshot> {
+        self.core.snapshot()
+    }
+
+    /// The snapshots of the store, oldest first. One that is damaged says so.
+    ///
+    /// # Errors
+    ///
+    /// [`Io`](crate::ErrorKind::Io): they can't be read.
+    pub fn snapshots(&self) -> Result<Vec<Snapshot>> {
+        self.core.snapshots()
+    }
+
+    /// Deletes a snapshot.
+    ///
+    /// # Errors
+    ///
+    /// [`NotFound`](crate::ErrorKind::NotFound): there is none of this id. [`Io`](crate::ErrorKind::Io): the disk failed.
+    pub fn delete_snapshot(&self, id: SnapshotId) -> Result<()> {
+        self.core.delete_snapshot(id)
+    }
+
+    /// Goes back to a snapshot with each of its users; see [`restore_user`](Self::restore_user).
+    ///
+    /// Each user is one commit: after an error or a crash some are done and others are not, none is half done, and
+    /// restoring again does the rest. Users who are not in the snapshot stay as they are; users who were forgotten since
+    /// stay forgotten.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`restore_user`](Self::restore_user), but for users who are gone.
+    pub fn restore(&self, id: SnapshotId) -> Result<Restored> {
+        self.core.restore(id)
+    }
+
+    /// Goes back to a snapshot with one user, whole or not at all.
+    ///
+    /// * A memory that changed since becomes what it was, as a new version; the [`history`](User::history) keeps both.
+    /// * A memory that is newer than the snapshot is archived, not deleted, so that this can be undone too.
+    /// * A memory that was forgotten since stays forgotten, and so do references to it.
+    /// * A memory that got lost, as by damage, is stored again.
+    ///
+    /// # Errors
+    ///
+    /// * [`NotFound`](crate::ErrorKind::NotFound): there is no such snapshot, it has nothing of this user, or the user
+    ///   was forgotten since.
+    /// * [`Corrupt`](crate::ErrorKind::Corrupt): the snapshot's keys of this user, or the user's values, are damaged.
+    ///   One damaged memory is counted and passed over.
+    /// * [`Io`](crate::ErrorKind::Io): the disk failed.
+    ///
+    /// # Cost
+    ///
+    /// Reads what the snapshot has of the user; writes what changed, in one commit.
+    pub fn restore_user(&self, id: SnapshotId, user: &str) -> Result<Restored> {
+        self.core.restore_user(id, &UserId::new(user)?)
+    }
+
+    /// Tidies the store for about as long as `budget`: what it does not get to, the next call begins with.
+    ///
+    /// * Shards of which less than half is in use are written anew, and the rest goes back to the file system.
+    /// * Entries of the [`history`](User::history) that are older than 30 days go.
+    /// * Files of snapshots and rewrites that were cut off go.
+    /// * Room for forgetting on a full disk is set aside again.
+    ///
+    /// Nothing has to be merged or indexed: that is done as memories come. Without any upkeep a store works all the
+    /// same; it only grows. Reading goes on meanwhile.
+    ///
+    /// ```
+    /// # fn main() -> mnemic::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// let store = mnemic::Store::open(dir.path().join("memory"))?;
+    /// let done = store.maintain(std::time::Duration::from_secs(1))?;
+    /// assert!(done.finished);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// * [`Busy`](crate::ErrorKind::Busy): another upkeep is under way.
+    /// * [`Io`](crate::ErrorKind::Io): the disk failed or is full. Nothing is lost; where the message says so, open the
+    ///   store again.
+    ///
+    /// Damage does not stop it: [`Maintenance::damaged`] names what was passed over.
+    ///
+    /// # Cost
+    ///
+    /// Reads each shard that was written to since the last time, and writes those that are mostly free; the writers of
+    /// a shard wait while it is written. A shard once begun is finished, also beyond the budget.
+    pub fn maintain(&self, budget: Duration) -> Result<Maintenance> {
+        self.core.maintain(budget)
     }
 
     /// Derives how the cosines of the stored vectors read, and publishes it as a new version.

@@ -260,7 +260,8 @@ impl User {
     ///
     /// # Cost
     ///
-    /// Five syncs; up to 256 memories beside it are sealed again, and 64 bytes for each 256 memories of the user.
+    /// Five syncs; up to 256 memories beside it are sealed again, and 64 bytes for each 256 memories of the user. In each
+    /// [snapshot](crate::Store::snapshot) that has the user two syncs more, and the keys of the user's memories.
     pub fn forget(&self, id: MemoryId) -> Result<Forgotten> {
         self.core.forget(&self.id, id, self.level)
     }

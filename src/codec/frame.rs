@@ -46,7 +46,8 @@ pub(crate) fn carve(bytes: &[u8]) -> Option<(Table, &[u8], Frame<'_>)> {
         return None;
     }
     let (code, key_len) = (input.u8().ok()?, input.u8().ok()?);
-    let table = Table::ALL.into_iter().find(|table| table.code() == code)?;
+    let snapshots = [Table::SnapshotRows, Table::SnapshotKeys];
+    let table = Table::ALL.into_iter().chain(snapshots).find(|table| table.code() == code)?;
     let key = input.raw(usize::from(key_len)).ok()?;
     let (version, nonce) = (input.u64().ok()?, input.array().ok()?);
     let body = input.block().ok()?;

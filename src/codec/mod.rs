@@ -9,6 +9,7 @@ pub(crate) mod log_entry;
 pub(crate) mod manifest;
 pub(crate) mod pack;
 pub(crate) mod record;
+pub(crate) mod snapshot;
 pub(crate) mod table;
 pub(crate) mod terms;
 pub(crate) mod trace;

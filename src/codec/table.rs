@@ -44,10 +44,14 @@ pub(crate) enum Table {
     Meta = 9,
     /// User hash + sequence -> sealed trace of a recall.
     Traces = 10,
+    /// In a snapshot's file of rows: user hash + snapshot + number -> sealed record and vector.
+    SnapshotRows = 11,
+    /// In a snapshot's file of keys: user hash + snapshot -> the keys of the user's rows.
+    SnapshotKeys = 12,
 }
 
 impl Table {
-    /// Every table, in the order of the codes.
+    /// Every table of a shard, in the order of the codes.
     pub(crate) const ALL: [Self; 11] = [
         Self::Users,
         Self::Keys,
@@ -88,6 +92,8 @@ impl Table {
             Self::Log => "log",
             Self::Meta => "meta",
             Self::Traces => "traces",
+            Self::SnapshotRows => "snapshot rows",
+            Self::SnapshotKeys => "snapshot keys",
         }
     }
 
@@ -105,7 +111,7 @@ impl Table {
             Self::Vectors => number.is_none_or(|number| number < PACKED).then_some(Digested::Load),
             Self::Terms => Some(Digested::Terms),
             Self::Log | Self::Traces => Some(Digested::Log),
-            Self::Users | Self::Meta => None,
+            Self::Users | Self::Meta | Self::SnapshotRows | Self::SnapshotKeys => None,
         }
     }
 }

@@ -1,9 +1,9 @@
 //! From staged jobs to durable commits to memory.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU32, Ordering};
 
-use crate::codec::keyring::Copy;
+use crate::codec::keyring::{Copy, Slot};
 use crate::codec::{Table, UserHash};
 use crate::engine::core::{Core, Durability, ShardState};
 use crate::engine::job::{AnyJob, Job, answer};
@@ -49,6 +49,10 @@ impl Core {
         for job in jobs {
             job.run(&mut transaction);
         }
+        if transaction.rewrite {
+            drop(transaction);
+            return rewrite(state, shard);
+        }
         if transaction.is_empty() {
             return Ok(());
         }
@@ -68,6 +72,14 @@ impl Core {
             }
             Some(rekey) => commit.write_rekeyed(&rekey, users),
         }
+    }
+
+    /// Writes a shard's file anew. Its writers wait, its readers don't.
+    pub(crate) fn rewrite_shard(&self, state: &ShardState) -> Result<()> {
+        self.write_on(state, true, |transaction| {
+            transaction.rewrite = true;
+            Ok(())
+        })
     }
 
     fn sync_for(&self, state: &ShardState) -> Sync {
@@ -122,6 +134,19 @@ impl Core {
         }
         Ok(())
     }
+}
+
+/// Where the new file may not last, nothing is written to either.
+fn rewrite(state: &ShardState, shard: &Shard) -> Result<()> {
+    let done = shard.rewrite();
+    match &done {
+        Ok(()) => state.unsynced.store(0, Ordering::Release),
+        Err(error) if shard.read().is_err() => {
+            state.set_broken(Error::io(format!("a rewritten shard may not last ({error}); reopen the store")));
+        }
+        Err(_) => {}
+    }
+    done
 }
 
 /// One commit on its way to the disk.
@@ -248,11 +273,20 @@ impl Commit<'_> {
         }
     }
 
-    /// After the commit: copy B, and no intent any more.
+    /// Between the two copies, while the old key still opens what it has to.
+    fn rekey_snapshots(&self, old: &Slot, new: &Slot, lost: &AtomicU32) -> Result<()> {
+        lost.store(self.core.rekey_snapshots(&self.shard.read()?, old, new)?, Ordering::Release);
+        Ok(())
+    }
+
+    /// After the commit: snapshots, copy B, and no intent any more.
     fn complete(&self, rekey: &Rekey) -> Result<()> {
         let keyring = &self.core.keyring;
         let done = match rekey {
-            Rekey::Replace { slot, new, .. } => keyring.write_slot(*slot, Copy::B, new).and_then(|()| keyring.sync()),
+            Rekey::Replace { slot, old, new, lost, .. } => self
+                .rekey_snapshots(old, new, lost)
+                .and_then(|()| keyring.write_slot(*slot, Copy::B, new))
+                .and_then(|()| keyring.sync()),
             Rekey::Erased { .. } => Ok(()),
         };
         let shard = self.core.shard_number(rekey.user()) as u32;

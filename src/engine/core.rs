@@ -11,6 +11,7 @@ use crate::embed::Embedder;
 use crate::engine::commit_queue::CommitQueue;
 use crate::engine::head::{self, Found, Head, Repair};
 use crate::engine::job::AnyJob;
+use crate::engine::maintain::Upkeep;
 use crate::engine::spaces::Spaces;
 use crate::engine::user_cell::{UserCache, UserCell};
 use crate::error::{Error, Result};
@@ -42,6 +43,8 @@ pub(crate) struct Settings {
     pub(crate) cache_bytes: usize,
     pub(crate) kernel: Dispatch,
     pub(crate) embedder: Option<Arc<dyn Embedder>>,
+    /// Shards smaller than this are not rewritten.
+    pub(crate) rewrite_min_bytes: u64,
 }
 
 /// An open store.
@@ -53,6 +56,9 @@ pub(crate) struct Core {
     pub(crate) settings: Settings,
     pub(crate) cache: UserCache,
     pub(crate) spaces: RwLock<Spaces>,
+    /// Held alone while a snapshot is taken, and shared by each forgetting of a memory.
+    pub(crate) snapshotting: RwLock<()>,
+    pub(crate) upkeep: Mutex<Upkeep>,
     shards: Vec<ShardState>,
     closed: AtomicBool,
 }
@@ -84,6 +90,8 @@ impl Core {
             sealer,
             settings,
             spaces: RwLock::new(spaces),
+            snapshotting: RwLock::new(()),
+            upkeep: Mutex::default(),
             shards,
             closed: AtomicBool::new(false),
         };
@@ -218,6 +226,11 @@ impl ShardState {
             return Err(error.duplicate());
         }
         self.shard.as_ref().map_err(Error::duplicate)
+    }
+
+    /// The number of the last commit, as far as this process knows.
+    pub(crate) fn last_seq(&self) -> u64 {
+        self.last_seq.load(Ordering::Acquire)
     }
 
     /// Refuses everything from now on.

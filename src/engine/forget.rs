@@ -1,6 +1,8 @@
 //! Forgetting one memory: its bytes are left under keys that no longer exist.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::codec::head::BLOCK_ROWS;
 use crate::codec::log_entry::{LogEntry, RowChange};
@@ -27,6 +29,8 @@ pub struct Forgotten {
     pub references: u32,
     /// Traces of recalls that it was taken out of.
     pub traces: u32,
+    /// Snapshots whose keys of this user could not be written anew: they have nothing of the user any more.
+    pub snapshots_lost: u32,
     /// The life of the user that the memories belonged to.
     pub generation: u32,
     /// The epoch of the user's keys from now on.
@@ -36,13 +40,17 @@ pub struct Forgotten {
 impl Core {
     pub(crate) fn forget(&self, user: &UserId, id: MemoryId, level: Sensitivity) -> Result<Forgotten> {
         let hash = self.user_hash(user);
+        let _no_snapshot = self.snapshotting.read();
         self.finish_other(hash)?;
-        self.write(hash, true, move |transaction| {
+        let lost = Arc::<AtomicU32>::default();
+        let counted = Arc::clone(&lost);
+        let forgotten = self.write(hash, true, move |transaction| {
             transaction.with_user(hash, |writer| {
                 let (row, memory) = writer.visible(id, level)?;
-                writer.forget(row, memory)
+                writer.forget(row, memory, counted)
             })
-        })
+        })?;
+        Ok(Forgotten { snapshots_lost: lost.load(Ordering::Acquire), ..forgotten })
     }
 }
 
@@ -71,7 +79,7 @@ impl Plan {
 }
 
 impl UserWriter<'_, '_> {
-    fn forget(&mut self, row: u32, memory: Memory) -> Result<Forgotten> {
+    fn forget(&mut self, row: u32, memory: Memory, lost: Arc<AtomicU32>) -> Result<Forgotten> {
         let plan = self.plan(row, memory)?;
         // The old key must still open what is there; only then does the epoch move.
         let log = self.purged_log(&plan)?;
@@ -79,7 +87,7 @@ impl UserWriter<'_, '_> {
         let old_keys = self.all_chunk_keys()?;
         let touched = touched_chunks(&plan, &log, &traces);
         let chunks = self.survivors(&plan, &touched)?;
-        self.move_epoch()?;
+        self.move_epoch(lost)?;
         for (chunk, key) in &old_keys {
             if touched.contains(chunk) {
                 self.new_chunk_key(*chunk)?;
@@ -97,6 +105,7 @@ impl UserWriter<'_, '_> {
             memories: plan.gone.len() as u32,
             references: plan.changed.len() as u32,
             traces: purged_traces,
+            snapshots_lost: 0,
             generation: slot.generation,
             epoch: slot.epoch,
         })
@@ -261,7 +270,7 @@ impl UserWriter<'_, '_> {
     }
 
     /// A new user key, from which on the old one opens nothing that is live.
-    fn move_epoch(&mut self) -> Result<()> {
+    fn move_epoch(&mut self, lost: Arc<AtomicU32>) -> Result<()> {
         let core = self.transaction.core;
         let head = self.head();
         let owner = |epoch| SlotOwner { user: head.user, generation: head.slot.generation, epoch };
@@ -269,11 +278,11 @@ impl UserWriter<'_, '_> {
         let keys = head.keys.with_new_user_key(&core.world)?;
         let new = core.keyring.live_slot(&core.world, owner(head.slot.epoch + 1), &keys)?;
         let (user, slot) = (head.user, head.slot.slot);
-        self.transaction.rekey = Some(Rekey::Replace { user, slot, old: Box::new(old), new: Box::new(new) });
+        self.transaction.rekey = Some(Rekey::Replace { user, slot, old: Box::new(old), new: Box::new(new), lost });
         let head = self.head_mut();
         head.keys = keys;
         head.slot.epoch += 1;
-        head.chunks = std::sync::Arc::default();
+        head.chunks = Arc::default();
         Ok(())
     }
 

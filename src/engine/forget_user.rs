@@ -36,6 +36,7 @@ impl Transaction<'_> {
             traces: 0,
             memories: head.facts.live,
             references: 0,
+            snapshots_lost: 0,
             generation: head.slot.generation,
             epoch: head.slot.epoch,
         };

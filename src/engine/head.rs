@@ -8,6 +8,7 @@ use parking_lot::RwLock;
 
 use crate::codec::frame;
 use crate::codec::head::{Digest, SlotRef, UserFacts};
+use crate::codec::keyring::{Copy, Slot, SlotState};
 use crate::codec::table::{Digested, numbered};
 use crate::codec::{Table, UserHash};
 use crate::engine::core::Core;
@@ -115,6 +116,12 @@ pub(crate) fn load(core: &Core, view: &ReadView, user: UserHash, may_repair: Rep
     let place = head_place(user, &slot);
     let opened = core.sealer.open(&keys.user, &place, sealed)?;
     if let (Some(stale), Repair::Yes) = (repair, may_repair) {
+        let copies = core.keyring.read_slot(slot.slot)?;
+        let old = if stale == Copy::A { copies.a } else { copies.b };
+        let is_past = |old: &Slot| old.state == SlotState::Live && old.epoch < copy.epoch;
+        if let Some(old) = old.filter(|old| old.generation == copy.generation && is_past(old)) {
+            core.rekey_snapshots(view, &old, &copy)?;
+        }
         core.keyring.write_slot(slot.slot, stale, &copy)?;
         core.keyring.sync()?;
     }

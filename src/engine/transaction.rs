@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
 
 use crate::codec::head::UserFacts;
 use crate::codec::keyring::{Copy, Slot};
@@ -34,6 +35,8 @@ pub(crate) struct Transaction<'a> {
     pub(crate) rekey: Option<Rekey>,
     /// Commit even though nothing is written: what came before has to reach the disk.
     pub(crate) must_commit: bool,
+    /// Instead of a commit, the shard's file is written anew.
+    pub(crate) rewrite: bool,
 }
 
 /// A user as the transaction has changed it.
@@ -58,6 +61,8 @@ pub(crate) enum Rekey {
         old: Box<Slot>,
         /// The slot with the new key.
         new: Box<Slot>,
+        /// Counts the snapshots that lose the user.
+        lost: Arc<AtomicU32>,
     },
     /// No key any more: both copies were overwritten before, and the user is gone whatever the commit does.
     Erased {
@@ -80,6 +85,7 @@ impl<'a> Transaction<'a> {
             new_slots: false,
             rekey: None,
             must_commit: false,
+            rewrite: false,
         }
     }
 

@@ -46,3 +46,5 @@ pub const FILTER_NODES_MAX: usize = 256;
 pub const SHARDS: std::ops::RangeInclusive<usize> = 1..=64;
 /// Longest query text.
 pub const QUERY_BYTES_MAX: usize = 64 * 1024;
+/// Most snapshots of a store: each is one more file that a forgetting has to visit.
+pub const SNAPSHOTS_MAX: usize = 64;

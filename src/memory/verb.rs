@@ -19,5 +19,7 @@ named_enum! {
         Forget = 6, "forget";
         /// Embedded after the fact.
         Embed = 7, "embed";
+        /// Brought back to what it was in a snapshot, or archived because that snapshot has none of it.
+        Restore = 8, "restore";
     }
 }

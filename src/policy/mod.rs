@@ -5,3 +5,4 @@ pub(crate) mod context;
 pub(crate) mod relevance;
 pub(crate) mod sample;
 pub(crate) mod score;
+pub(crate) mod upkeep;

@@ -45,6 +45,11 @@ pub(crate) struct UserKeys {
 }
 
 impl UserKeys {
+    /// Seals the keys of the user's rows in snapshots: it dies with the user key.
+    pub(crate) fn snapshots(&self) -> Key {
+        self.user.derive("mnemic snapshot keys")
+    }
+
     fn new(user: Key, tombstone: Key) -> Self {
         let (digest, ids) = (DigestKey::of(&tombstone), tombstone.derive("mnemic keyed id"));
         Self { user, tombstone, digest, ids }
@@ -77,6 +82,11 @@ impl Keyring {
     pub(crate) fn user_hash(&self, user: &UserId) -> UserHash {
         sabotage!(17, return UserHash(self.secret.short_mac(&[user.as_str().trim().to_lowercase().as_bytes()])));
         UserHash(self.secret.derive("mnemic user hash").short_mac(&[user.as_str().as_bytes()]))
+    }
+
+    /// The tag of what a snapshot says of itself.
+    pub(crate) fn snapshot_tag(&self, bytes: &[u8]) -> [u8; 32] {
+        self.secret.derive("mnemic snapshot tag").mac(&[bytes])
     }
 
     /// Takes a slot that was never used; extends the file as needed. Not durable before [`sync`](Self::sync).

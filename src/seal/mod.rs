@@ -13,7 +13,7 @@ mod sealer;
 
 pub(crate) use aead::Suite;
 pub(crate) use digest::DigestKey;
-pub(crate) use key::Key;
+pub(crate) use key::{Key, same_tag};
 pub(crate) use keyring::{Keyring, SlotOwner, Standing, UserKeys};
 pub use master::MasterKey;
 pub(crate) use nonces::Nonces;

@@ -9,7 +9,7 @@ use crate::codec::manifest::{self, Manifest};
 use crate::error::{Error, Result};
 use crate::memory::Space;
 use crate::seal::{Keyring, MasterKey};
-use crate::storage::{Shard, reserve};
+use crate::storage::{Shard, Snapshots, reserve};
 use crate::world::{File, World, file_error, read_to_vec, retry_interrupted, write_new_durable};
 
 const MANIFEST: &str = "MANIFEST";
@@ -73,6 +73,9 @@ impl Directory {
             Some(keyring) => keyring,
             None => Keyring::open(world, path, manifest.store_id, &setup.master)?,
         };
+        Snapshots::new(world, path.join(SNAPSHOTS), manifest.store_id).remove_strays()?;
+        // A name that an earlier process gave a rewritten shard must outlive what is written to it from now on.
+        sync_names(world, &path.join(SHARDS))?;
         let shards = open_shards(world, &path.join(SHARDS), &manifest, &keyring.clean_sequences());
         let directory = Self {
             path: path.to_owned(),
@@ -120,6 +123,16 @@ impl Directory {
         drop(self.lock.lock().take());
     }
 
+    /// The store's snapshots.
+    pub(crate) fn snapshots(&self) -> Snapshots<'_> {
+        Snapshots::new(&self.world, self.path.join(SNAPSHOTS), self.store_id())
+    }
+
+    /// Removes unfinished snapshots and rewritten shards; how many files. Neither may be under way.
+    pub(crate) fn remove_strays(&self) -> Result<u32> {
+        Ok(self.snapshots().remove_strays()? + creation::remove_temporaries(&self.world, &self.path.join(SHARDS))?)
+    }
+
     /// Makes room on a full disk.
     pub(crate) fn release_reserve(&self) -> Result<()> {
         reserve::release(&self.world, &self.path)
@@ -162,6 +175,14 @@ fn take_lock(world: &World, path: &Path) -> Result<Box<dyn File>> {
 fn read_manifest(world: &World, path: &Path) -> Result<Manifest> {
     let bytes = read_to_vec(world.fs(), &path.join(MANIFEST), manifest::BYTES_MAX as usize)?;
     Manifest::decode(&bytes.ok_or_else(|| Error::corrupt("MANIFEST: missing"))?)
+}
+
+fn sync_names(world: &World, dir: &Path) -> Result<()> {
+    match retry_interrupted(|| world.fs().sync_dir(dir)) {
+        // Then every shard says that it is missing.
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+        other => other.map_err(|error| file_error("sync", dir, error)),
+    }
 }
 
 /// Each shard opens or fails by itself: a damaged one must not keep the others from serving.

@@ -1,12 +1,14 @@
 use std::cell::OnceCell;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
-use redb::{ReadOnlyTable, ReadTransaction, TableDefinition};
+use redb::{ReadOnlyTable, ReadTransaction, ReadableTableMetadata, TableDefinition};
 
 use crate::codec::table::numbered;
 use crate::codec::{Table, UserHash};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::storage::fault::{contained, shard_error};
+use crate::storage::shard::Open;
 
 /// A table as redb knows it: bytes to bytes.
 pub(crate) const fn definition(table: Table) -> TableDefinition<'static, &'static [u8], &'static [u8]> {
@@ -16,17 +18,36 @@ pub(crate) const fn definition(table: Table) -> TableDefinition<'static, &'stati
 /// One shard at one moment. To be dropped soon: what it sees can't be reclaimed meanwhile.
 pub(crate) struct ReadView {
     shard: u32,
-    transaction: ReadTransaction,
     tables: [OnceCell<ReadOnlyTable<&'static [u8], &'static [u8]>>; Table::ALL.len()],
+    transaction: ReadTransaction,
+    /// Stays open for as long as it is read, also where a rewritten file has taken its name.
+    _open: Arc<Open>,
 }
 
 impl ReadView {
-    pub(crate) fn new(shard: u32, transaction: ReadTransaction) -> Self {
-        Self { shard, transaction, tables: Default::default() }
+    pub(super) fn new(shard: u32, transaction: ReadTransaction, open: Arc<Open>) -> Self {
+        Self { shard, tables: Default::default(), transaction, _open: open }
+    }
+
+    /// How many values `table` says that it has.
+    pub(super) fn count(&self, table: Table) -> Result<u64> {
+        contained(self.shard, || self.table(table)?.len().map_err(|error| shard_error(self.shard, error)))
+    }
+
+    /// Bytes of the pages that the tables use. Reads all of them.
+    pub(crate) fn used_bytes(&self) -> Result<u64> {
+        contained(self.shard, || {
+            let mut bytes = 0;
+            for table in Table::ALL {
+                let stats = self.table(table)?.stats().map_err(|error| shard_error(self.shard, error))?;
+                bytes += stats.stored_bytes() + stats.metadata_bytes() + stats.fragmented_bytes();
+            }
+            Ok(bytes)
+        })
     }
 
     fn table(&self, table: Table) -> Result<&ReadOnlyTable<&'static [u8], &'static [u8]>> {
-        let cell = &self.tables[table as usize];
+        let cell = self.tables.get(table as usize).ok_or_else(|| Error::corrupt("no table of a shard"))?;
         if let Some(open) = cell.get() {
             return Ok(open);
         }

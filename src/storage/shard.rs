@@ -1,20 +1,18 @@
+mod open;
+mod rewrite;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use parking_lot::RwLock;
-use redb::{Database, ReadableDatabase};
 
 use crate::codec::bytes::{Reader, Writer};
 use crate::codec::{FORMAT, Table};
 use crate::error::{Error, Result};
-use crate::storage::backend::Backend;
-use crate::storage::fault::{contained, shard_error};
-use crate::storage::read_view::definition;
 use crate::storage::{ReadView, WriteSet};
 use crate::world::{File, OpenMode, World, file_error, is_same_file, retry_interrupted};
+pub(super) use open::Open;
 
-/// redb's own cache; the hot data is ours.
-const CACHE_BYTES: usize = 8 << 20;
 const LAST_SEQ: &[u8] = b"last_seq";
 
 /// Whether a commit reaches the disk before it is answered.
@@ -32,12 +30,7 @@ pub(crate) struct Shard {
     store_id: [u8; 16],
     path: PathBuf,
     world: World,
-    open: RwLock<Option<Open>>,
-}
-
-struct Open {
-    file: Arc<dyn File>,
-    database: Database,
+    open: RwLock<Option<Arc<Open>>>,
 }
 
 impl Shard {
@@ -47,10 +40,9 @@ impl Shard {
         let failed = |error| file_error("create", &path, error);
         let file: Arc<dyn File> =
             retry_interrupted(|| world.fs().open(&temporary, OpenMode::CreateNewPrivate)).map_err(failed)?.into();
-        contained(number, || {
-            let open = Open::new(number, Arc::clone(&file))?;
-            open.commit(number, &WriteSet::default(), &Standing { seq: 0, store_id, number }, Sync::Now)
-        })?;
+        let open = Open::new(number, Arc::clone(&file))?;
+        open.commit(&WriteSet::default(), &Standing { seq: 0, store_id, number }, Sync::Now)?;
+        open.shut()?;
         retry_interrupted(|| file.sync_all()).map_err(failed)?;
         retry_interrupted(|| world.fs().rename(&temporary, &path)).map_err(failed)?;
         retry_interrupted(|| world.fs().sync_dir(shards)).map_err(|error| file_error("sync", shards, error))
@@ -67,17 +59,15 @@ impl Shard {
     pub(crate) fn reopen(&self) -> Result<()> {
         let mut open = self.open.write();
         if let Some(old) = open.take() {
-            let _ = contained(self.number, move || {
-                drop(old);
-                Ok(())
-            });
+            // Also where readers hold it: two handles must never write to one file.
+            let _ = old.shut();
         }
         let file = retry_interrupted(|| self.world.fs().open(&self.path, OpenMode::ReadWrite));
         let file: Arc<dyn File> = file.map_err(|error| self.missing(error))?.into();
         if retry_interrupted(|| file.len()).map_err(|error| file_error("read", &self.path, error))? == 0 {
             return Err(Error::corrupt(format!("shard {:02}: the file is empty", self.number)));
         }
-        *open = Some(contained(self.number, || Open::new(self.number, file))?);
+        *open = Some(Arc::new(Open::new(self.number, file)?));
         Ok(())
     }
 
@@ -91,11 +81,7 @@ impl Shard {
     /// The shard as of its last commit.
     pub(crate) fn read(&self) -> Result<ReadView> {
         let open = self.open.read();
-        let open = open.as_ref().ok_or_else(|| self.closed())?;
-        contained(self.number, || {
-            let transaction = open.database.begin_read().map_err(|error| shard_error(self.number, error))?;
-            Ok(ReadView::new(self.number, transaction))
-        })
+        Open::read(open.as_ref().ok_or_else(|| self.closed())?)
     }
 
     /// Commits `writes` as commit number `seq`, in two phases.
@@ -109,12 +95,16 @@ impl Shard {
             return Err(Error::io(format!("shard {:02}: its file was removed or replaced", self.number)));
         }
         let standing = Standing { seq, store_id: self.store_id, number: self.number };
-        contained(self.number, || open.commit(self.number, writes, &standing, sync))
+        open.commit(writes, &standing, sync)
     }
 
     /// The number of the last commit.
     pub(crate) fn last_seq(&self) -> Result<u64> {
-        let found = self.read()?.get_with(Table::Meta, LAST_SEQ, Standing::decode)?;
+        self.seq_in(&self.read()?)
+    }
+
+    fn seq_in(&self, view: &ReadView) -> Result<u64> {
+        let found = view.get_with(Table::Meta, LAST_SEQ, Standing::decode)?;
         let found = found.ok_or_else(|| Error::corrupt(format!("shard {:02}: last_seq is missing", self.number)))?;
         if (found.store_id, found.number) != (self.store_id, self.number) {
             return Err(Error::corrupt(format!("shard {:02}: the file is that of another shard", self.number)));
@@ -125,10 +115,7 @@ impl Shard {
     /// Closes the file; later calls answer `Closed`.
     pub(crate) fn close(&self) -> Result<()> {
         match self.open.write().take() {
-            Some(open) => contained(self.number, move || {
-                drop(open);
-                Ok(())
-            }),
+            Some(open) => open.shut(),
             None => Ok(()),
         }
     }
@@ -152,56 +139,6 @@ impl Drop for Shard {
             log::warn!("closing: {error}");
         }
     }
-}
-
-impl Open {
-    fn new(shard: u32, file: Arc<dyn File>) -> Result<Self> {
-        let database = redb::Builder::new()
-            .set_cache_size(CACHE_BYTES)
-            .create_with_backend(Backend(Arc::clone(&file)))
-            .map_err(|error| shard_error(shard, error))?;
-        Ok(Self { file, database })
-    }
-
-    fn commit(&self, shard: u32, writes: &WriteSet, standing: &Standing, sync: Sync) -> Result<()> {
-        let failed = |error: redb::Error| shard_error(shard, error);
-        let mut transaction = self.database.begin_write().map_err(|error| failed(error.into()))?;
-        let durability = match sync {
-            Sync::Now => redb::Durability::Immediate,
-            Sync::Later => redb::Durability::None,
-        };
-        sabotage!(4, let durability = redb::Durability::None);
-        transaction.set_durability(durability).map_err(|error| failed(error.into()))?;
-        transaction.set_two_phase_commit(true);
-        transaction.set_quick_repair(sync == Sync::Now);
-        write_all(&transaction, writes, standing).map_err(failed)?;
-        transaction.commit().map_err(|error| failed(error.into()))
-    }
-}
-
-fn write_all(
-    transaction: &redb::WriteTransaction,
-    writes: &WriteSet,
-    standing: &Standing,
-) -> std::result::Result<(), redb::Error> {
-    let mut writes = writes.iter().peekable();
-    for table in Table::ALL {
-        let touched = writes.peek().is_some_and(|(t, _, _)| *t == table);
-        if !touched && standing.seq != 0 && table != Table::Meta {
-            continue;
-        }
-        let mut open = transaction.open_table(definition(table))?;
-        while let Some((_, key, value)) = writes.next_if(|(t, _, _)| *t == table) {
-            match value {
-                Some(value) => _ = open.insert(key, value)?,
-                None => _ = open.remove(key)?,
-            }
-        }
-        if table == Table::Meta {
-            open.insert(LAST_SEQ, standing.encode().as_slice())?;
-        }
-    }
-    Ok(())
 }
 
 /// What a shard says of itself, in table `meta`: where it stands, and which one it is.

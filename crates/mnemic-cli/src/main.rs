@@ -59,6 +59,9 @@ fn run(cli: &Cli) -> Result<Outcome> {
         Command::Export(args) => verbs::export(global, args),
         Command::Embed { change_model } => verbs::embed(global, *change_model),
         Command::Stats => verbs::stats(global),
+        Command::Snapshot(args) => verbs::snapshot(global, args),
+        Command::Restore(args) => verbs::restore(global, args),
+        Command::Maintain(args) => verbs::maintain(global, args),
         Command::Eval(args) => eval::run(global, args),
         Command::Bench(args) => bench::run(global, args),
     }

@@ -169,3 +169,32 @@ fn a_kept_trace_is_told_until_the_memory_is_forgotten() {
     assert_eq!((told["hits"].as_array().unwrap().len(), told["forgotten"].as_u64()), (0, Some(1)));
     place.run(&["why", "trace-99"]).expect(1);
 }
+
+#[test]
+fn a_mistake_is_undone_by_a_snapshot_and_upkeep_changes_nothing() {
+    let place = Place::new();
+    let seat = place.remember(&["Prefers window seats"]);
+    place.remember(&["Listens to jazz"]);
+    // An option of one user fits no command on the whole store.
+    place.run(&["snapshot"]).expect(2);
+    let all = |arguments: &[&str]| -> support::Run {
+        support::program().args(["--store", &place.path("store")]).args(arguments).output().unwrap().into()
+    };
+    all(&["snapshot", "--list"]).expect(1);
+    let id = all(&["snapshot"]).expect(0).stdout.trim().to_owned();
+    let listed = all(&["snapshot", "--list", "--json"]).expect(0).json();
+    assert_eq!((&listed["snapshots"][0]["id"], &listed["snapshots"][0]["memories"]), (&id.as_str().into(), &2.into()));
+    place.run(&["update", &seat, "--text", "Prefers wombats"]).expect(0);
+    place.remember(&["Is a wombat"]);
+    let done = place.run(&["restore", &id, "--json"]).expect(0).json();
+    assert_eq!((&done["restored"], &done["archived"], &done["unchanged"]), (&1.into(), &1.into(), &1.into()));
+    assert!(place.run(&["show", &seat]).expect(0).stdout.contains("Prefers window seats"));
+    place.run(&["forget", &seat]).expect(0);
+    let done = all(&["restore", &id, "--all-users"]).expect(0).stdout;
+    assert!(done.contains("1 stay forgotten"), "{done}");
+    all(&["restore", &id]).expect(2);
+    let done = all(&["maintain", "--seconds", "5", "--json"]).expect(0).json();
+    assert_eq!((&done["finished"], &done["damaged"]), (&true.into(), &serde_json::json!([])));
+    all(&["snapshot", "--delete", &id]).expect(0);
+    all(&["restore", &id, "--all-users"]).expect(1);
+}

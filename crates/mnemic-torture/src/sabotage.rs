@@ -34,6 +34,11 @@ const TABLE: &[(u32, &str, Mode)] = &[
     (20, "durable commits are relaxed", Mode::Crash2),
     (21, "panics of damaged pages come out", Mode::Flips),
     (22, "an older copy of a shard is taken", Mode::Cuts),
+    (31, "a forgetting leaves the keys of snapshots as they are", Mode::Model),
+    (32, "snapshots keep what is forgotten and bring it back", Mode::Forget),
+    (33, "the name of a rewritten shard is not synced", Mode::Crash),
+    (34, "a restore passes over what is newer", Mode::Model),
+    (35, "the log is trimmed without its sum", Mode::Model),
 ];
 
 static CURRENT: AtomicU32 = AtomicU32::new(0);

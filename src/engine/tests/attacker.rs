@@ -1,11 +1,12 @@
 //! An attacker with the master key and every byte of the directory: carves every sealed frame, and tries every key
-//! that can still be derived.
+//! that can still be derived. Snapshots are part of the directory.
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 
 use crate::codec::frame::{self, Frame};
 use crate::codec::log_entry::LogEntry;
+use crate::codec::snapshot::{decode_row, decode_section, frame_key};
 use crate::codec::{Table, UserHash, record};
 use crate::engine::head::ChunkKey;
 use crate::memory::Memory;
@@ -18,11 +19,18 @@ const EPOCHS: u64 = 8;
 const GENERATIONS: u32 = 4;
 
 /// Everything that can be read of a store: the texts of all records, in rows or in the log, current or left over.
-pub(super) fn recover(fs: &RecordingFs, store: &Path, store_id: [u8; 16], master: &MasterKey) -> BTreeSet<String> {
+pub(super) fn recover(fs: &RecordingFs, store: &Path, store_id: [u8; 16], master: &MasterKey) -> Loot {
     let world = TestWorld::with_fs(99, fs.clone()).world();
     let keyring = Keyring::open(&world, store, store_id, master).unwrap();
     let sealer = Sealer { suite: keyring.suite(), store_id };
-    let mut attack = Attack { sealer, users: HashMap::new(), chunks: HashMap::new(), texts: BTreeSet::new() };
+    let mut attack = Attack {
+        sealer,
+        users: HashMap::new(),
+        chunks: HashMap::new(),
+        copied: HashMap::new(),
+        texts: BTreeSet::new(),
+        from_snapshots: BTreeSet::new(),
+    };
     attack.take_user_keys(&keyring);
     let files = all_files(fs, store);
     let frames: Vec<_> = files.iter().flat_map(|bytes| carve_all(bytes)).collect();
@@ -30,15 +38,30 @@ pub(super) fn recover(fs: &RecordingFs, store: &Path, store_id: [u8; 16], master
         .iter()
         .filter(|(table, ..)| *table == Table::Keys)
         .for_each(|(_, key, frame)| attack.take_chunk_key(key, frame));
+    frames
+        .iter()
+        .filter(|(table, ..)| *table == Table::SnapshotKeys)
+        .for_each(|(_, key, frame)| attack.take_copied_keys(key, frame));
     frames.iter().for_each(|(table, key, frame)| attack.read(*table, key, frame));
-    attack.texts
+    Loot { texts: attack.texts, from_snapshots: attack.from_snapshots }
+}
+
+/// What the attacker read.
+pub(super) struct Loot {
+    /// In rows, in the log or in snapshots.
+    pub(super) texts: BTreeSet<String>,
+    /// In snapshots.
+    pub(super) from_snapshots: BTreeSet<String>,
 }
 
 struct Attack {
     sealer: Sealer,
     users: HashMap<UserHash, Vec<UserKeys>>,
     chunks: HashMap<UserHash, Vec<ChunkKey>>,
+    /// Keys of copied rows, by the key of their frames.
+    copied: HashMap<Vec<u8>, Vec<Key>>,
     texts: BTreeSet<String>,
+    from_snapshots: BTreeSet<String>,
 }
 
 impl Attack {
@@ -66,8 +89,30 @@ impl Attack {
         }
     }
 
+    fn take_copied_keys(&mut self, key: &[u8], frame: &Frame<'_>) {
+        let user = user_of(key);
+        let keys: Vec<Key> = self.users.get(&user).into_iter().flatten().map(UserKeys::snapshots).collect();
+        for seal in keys {
+            let opened = self.open_any(&seal, Table::SnapshotKeys, user, key, frame);
+            let Some(section) = opened.and_then(|plain| decode_section(&plain).ok()) else { continue };
+            let snapshot = key[16..32].try_into().unwrap();
+            for row in section.rows {
+                let of = frame_key(user, snapshot, u64::from(row.number)).to_vec();
+                self.copied.entry(of).or_default().push(Key::new(*row.key));
+            }
+        }
+    }
+
     fn read(&mut self, table: Table, key: &[u8], frame: &Frame<'_>) {
         let user = user_of(key);
+        if table == Table::SnapshotRows {
+            let keys = self.copied.get(key).cloned().unwrap_or_default();
+            let plain = keys.iter().find_map(|seal| self.open_any(seal, table, user, key, frame));
+            let memory = plain.and_then(|plain| record::decode(decode_row(&plain).ok()?.0).ok());
+            self.from_snapshots.extend(memory.iter().map(|memory| memory.text().to_owned()));
+            self.take(memory);
+            return;
+        }
         let chunks = self.chunks.get(&user).cloned().unwrap_or_default();
         let plain = chunks.iter().find_map(|chunk| self.open_any(&chunk.key, table, user, key, frame));
         match (table, plain) {

@@ -22,8 +22,13 @@ const NOW: i64 = 1_700_000_000_000_000;
 
 fn open(fs: &RecordingFs) -> Core {
     let setup = Setup { master: MasterKey::default(), shards: Some(1), create: true, reserve_bytes: 0 };
-    let settings =
-        Settings { durability: Durability::Durable, cache_bytes: 64 << 20, kernel: Dispatch::best(), embedder: None };
+    let settings = Settings {
+        durability: Durability::Durable,
+        cache_bytes: 64 << 20,
+        kernel: Dispatch::best(),
+        embedder: None,
+        rewrite_min_bytes: 0,
+    };
     Core::open(TestWorld::with_fs(3, fs.clone()).world(), Path::new("store"), &setup, settings).unwrap()
 }
 

@@ -111,24 +111,27 @@ fn wipe(world: &World, path: &Path) -> Result<()> {
 pub(crate) fn remove_strays(world: &World, path: &Path) -> Result<()> {
     let mut removed = remove_named(world, path, |name| name == CREATING || name == "MANIFEST.tmp")?;
     for dir in [SHARDS, SNAPSHOTS] {
-        removed |= remove_named(world, &path.join(dir), |name| {
-            Path::new(name).extension().is_some_and(|extension| extension == "tmp")
-        })?;
+        removed += remove_temporaries(world, &path.join(dir))?;
     }
-    if removed { sync_dir(world, path) } else { Ok(()) }
+    if removed > 0 { sync_dir(world, path) } else { Ok(()) }
 }
 
-fn remove_named(world: &World, dir: &Path, is_stray: impl Fn(&str) -> bool) -> Result<bool> {
+/// Removes the temporaries in a directory; how many there were.
+pub(super) fn remove_temporaries(world: &World, dir: &Path) -> Result<u32> {
+    remove_named(world, dir, |name| Path::new(name).extension().is_some_and(|extension| extension == "tmp"))
+}
+
+fn remove_named(world: &World, dir: &Path, is_stray: impl Fn(&str) -> bool) -> Result<u32> {
     let names = match retry_interrupted(|| world.fs().list(dir)) {
         Ok(names) => names,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(false),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(0),
         Err(error) => return Err(file_error("read", dir, error)),
     };
-    let mut removed = false;
+    let mut removed = 0;
     for name in names.iter().filter(|name| is_stray(name)) {
         let stray = dir.join(name);
         retry_interrupted(|| world.fs().remove_file(&stray)).map_err(|error| file_error("remove", &stray, error))?;
-        removed = true;
+        removed += 1;
     }
     Ok(removed)
 }

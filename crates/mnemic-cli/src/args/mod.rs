@@ -3,6 +3,7 @@
 mod memory;
 mod query;
 mod tools;
+mod upkeep;
 mod values;
 
 use std::path::PathBuf;
@@ -13,6 +14,7 @@ use mnemic::memory::Sensitivity;
 pub(crate) use memory::{CorrectArgs, MemoryFields, RememberArgs, UpdateArgs};
 pub(crate) use query::{ContextArgs, ListArgs, QueryFields, RecallArgs, WhyArgs};
 pub(crate) use tools::{BenchArgs, EmbedderChoice, EvalArgs, ExportArgs, ForgetArgs, ImportArgs, Legs, Phase};
+pub(crate) use upkeep::{MaintainArgs, RestoreArgs, SnapshotArgs};
 
 /// Long-term memory for AI agents: remember, recall, correct, forget.
 #[derive(Parser)]
@@ -108,6 +110,12 @@ pub(crate) enum Command {
     },
     /// Count what is stored
     Stats,
+    /// Copy all memories, to go back to when something was a mistake; or list or delete such copies
+    Snapshot(SnapshotArgs),
+    /// Go back to a snapshot, with the user or with all of them
+    Restore(RestoreArgs),
+    /// Rewrite files that are mostly free, trim histories, remove what was cut off
+    Maintain(MaintainArgs),
     /// Measure recall on a labelled set
     Eval(EvalArgs),
     /// Run one phase of the peers' benchmark

@@ -4,6 +4,7 @@ use serde_json::json;
 
 use crate::access::memory_id;
 use crate::args::{ForgetArgs, Global};
+use crate::diagnostics;
 use crate::failure::{Failure, Outcome, Result};
 use crate::output;
 
@@ -19,8 +20,14 @@ pub(crate) fn forget(global: &Global, args: &ForgetArgs) -> Result<Outcome> {
         None => store.forget_user(user)?,
     };
     store.close()?;
-    let document =
-        json!({"memories": forgotten.memories, "references": forgotten.references, "traces": forgotten.traces});
+    let lost = forgotten.snapshots_lost;
+    if lost > 0 {
+        diagnostics::say(&format!(
+            "{lost} snapshots have nothing of this user any more: their keys could not be written"
+        ));
+    }
+    let (memories, references, traces) = (forgotten.memories, forgotten.references, forgotten.traces);
+    let document = json!({"memories": memories, "references": references, "traces": traces, "snapshots_lost": lost});
     output::answer(global.json, &document, &format!("{} forgotten for good", forgotten.memories))?;
     Ok(Outcome::Done)
 }

@@ -1,7 +1,8 @@
 //! A power cut at each operation: what was acknowledged is there, nothing is half there.
 
 use mnemic::Store;
-use mnemic::world::testing::{CrashChoice, RecordingFs, SplitMix64};
+use mnemic::memory::MemoryId;
+use mnemic::world::testing::{CrashChoice, RecordingFs, START_MICROS, SplitMix64};
 
 use crate::check::{Check, Say, ensure};
 use crate::runner::Case;
@@ -71,8 +72,13 @@ impl Recorded {
             game.store.flush().say("flush")?;
             (run.states[0], run.acknowledged[0]) = (game.model.clone(), game.fs.op_count());
         }
-        let mix =
-            Mix { batch_max: if is_big { 30 } else { 6 }, users: 1 + case.below(3) as usize, reopens: true, round: 0 };
+        let mix = Mix {
+            batch_max: if is_big { 30 } else { 6 },
+            users: 1 + case.below(3) as usize,
+            reopens: true,
+            upkeep: true,
+            round: 0,
+        };
         for _ in 0..(6 + case.below(8)) {
             let step = game.next(mix);
             run.begun.push(game.fs.op_count());
@@ -97,10 +103,11 @@ impl Recorded {
         while least > 0 {
             // A call that was refused wrote nothing: nothing to lose, and nothing that carries others to the disk.
             let wrote = self.steps[least].expected(&self.states[least - 1]) == Expected::Done;
-            if wrote && (may_lose == 0 || self.steps[least].is_durable()) {
+            let wrote_for_sure = wrote && !self.steps[least].may_write_nothing();
+            if wrote && self.steps[least].is_durable() || wrote_for_sure && may_lose == 0 {
                 break;
             }
-            may_lose -= u32::from(wrote);
+            may_lose -= u32::from(wrote_for_sure);
             least -= 1;
         }
         (least, most)
@@ -137,12 +144,25 @@ impl Recorded {
         })
     }
 
+    /// Snapshots that were acknowledged are there, and none that was not begun.
+    fn check_snapshots(&self, store: &Store, op: usize) -> Check {
+        let (there, (least, most)) = (listed(store)?, self.bounds(op));
+        let ids = |k: usize| self.states[k].snapshots.iter().map(|copied| copied.id);
+        ensure!(ids(least).all(|id| there.contains(&id)), "a snapshot is gone");
+        ensure!(there.iter().all(|id| ids(most).any(|begun| begun == *id)), "a snapshot that nobody took");
+        Ok(())
+    }
+
     fn check_one(&self, image: &RecordingFs, op: usize, seed: u64) -> Check {
         let store = self.setting.open(image, seed ^ 0x5eed).say("does not open")?;
-        let found = found_of(&store)?;
+        let mut found = found_of(&store)?;
         let possible = self.possible(op);
         match possible.iter().rev().find(|(shown, _)| **shown == found) {
-            Some((_, model)) => check_deeply(&store, model)?,
+            Some((_, model)) => {
+                check_deeply(&store, model)?;
+                self.check_snapshots(&store, op)?;
+                found = check_undo(&store, model, found)?;
+            }
             None => ensure!(
                 self.forgotten_alone(op, &found),
                 "not the state after any of them: {}",
@@ -151,6 +171,27 @@ impl Recorded {
         }
         check_second_open(store, self.setting, image, seed, &found)
     }
+}
+
+/// Going back to the newest snapshot that is there does with a user what the model says.
+pub(crate) fn check_undo(store: &Store, model: &Model, found: Found) -> Check<Found> {
+    let there = listed(store)?;
+    let Some(copied) = model.snapshots.iter().rev().find(|copied| there.contains(&copied.id)) else { return Ok(found) };
+    let Some(user) = copied.users.keys().find(|user| model.contains_key(*user)) else { return Ok(found) };
+    let step = Step::Restore { user: user.clone(), snapshot: copied.id };
+    let outcome = step.call(store);
+    step.check(model, &outcome).map_err(|says| format!("going back: {says}"))?;
+    let mut model = model.clone();
+    crate::work::advance(&mut model, &step, &outcome.unwrap_or_default(), START_MICROS);
+    let (expected, found) = (shown_by(&model), found_of(store)?);
+    ensure!(found == expected, "gone back: {}", show_difference(&expected, &found));
+    Ok(found)
+}
+
+fn listed(store: &Store) -> Check<Vec<MemoryId>> {
+    let all = store.snapshots().say("snapshots")?;
+    ensure!(all.iter().all(|one| one.damaged.is_empty()), "a snapshot is damaged: {all:?}");
+    Ok(all.iter().map(|one| MemoryId::from_bytes(*one.id.as_bytes())).collect())
 }
 
 /// Closing and opening again changes nothing.

@@ -2,7 +2,7 @@
 
 use mnemic::world::testing::{CrashChoice, RecordingFs, SplitMix64, TestWorld};
 
-use super::crash::{Recorded, check_second_open};
+use super::crash::{Recorded, check_second_open, check_undo};
 use crate::check::{Check, Say, ensure};
 use crate::runner::Case;
 use crate::work::{Found, Mix, Model, Step, advance, check_deeply, found_of, generate, show_difference, shown_by};
@@ -118,21 +118,23 @@ impl Second {
 fn check(run: &Recorded, image: &RecordingFs, possible: &[&(Found, Model)], seed: u64) -> Check {
     let store = run.setting.open(image, seed).say("does not open")?;
     let found = found_of(&store)?;
-    let Some((_, model)) = possible.iter().find(|(shown, _)| *shown == found) else {
+    let Some((_, model)) = possible.iter().rev().find(|(shown, _)| *shown == found) else {
         let first = possible.first().map(|(shown, _)| show_difference(shown, &found)).unwrap_or_default();
         return Err(format!("not a state that was: {first}"));
     };
     check_deeply(&store, model)?;
+    let found = check_undo(&store, model, found)?;
     check_second_open(store, run.setting, image, seed, &found)
 }
 
 /// A forgetting where there is something to forget.
 fn choose(random: &mut SplitMix64, model: &Model) -> Step {
-    let mix = Mix { batch_max: 5, users: 3, reopens: false, round: 0 };
+    let mix = Mix { batch_max: 5, users: 3, reopens: false, upkeep: true, round: 0 };
     let mut next_id = 1 << 40;
     for _ in 0..20 {
         let step = generate(random, mix, model, &mut next_id, 1_900_000_000_000_000);
-        if matches!(step, Step::Forget { .. } | Step::ForgetUser { .. }) || random.below(6) == 0 {
+        let often = matches!(step, Step::Forget { .. } | Step::ForgetUser { .. } | Step::Snapshot | Step::Maintain);
+        if often || random.below(6) == 0 {
             return step;
         }
     }

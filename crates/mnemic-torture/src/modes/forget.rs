@@ -23,8 +23,11 @@ pub(crate) fn run(case: &mut Case<'_>) -> Check {
         game.fill("ada", 250)?;
     }
     game.fill("ada", 12)?;
-    game.play_random(Mix { batch_max: 6, users: 2, reopens: true, round: 0 }, 8)?;
+    game.play_random(Mix { batch_max: 6, users: 2, reopens: true, upkeep: true, round: 0 }, 8)?;
     game.play(&Step::Pause { user: "ada".to_owned(), on: false })?;
+    if case.below(3) > 0 {
+        game.play(&Step::Snapshot)?;
+    }
     game.fill("ada", 2)?;
     let state = game.model["ada"].clone();
     let whole_user = case.below(3) == 0;
@@ -72,6 +75,9 @@ impl Forgotten {
         let user = store.user("ada").say("user")?.with_level(Sensitivity::Secret);
         let kept = self.gone.iter().filter(|id| user.get(**id).is_ok()).count();
         ensure!(kept == 0 || kept == self.gone.len(), "{kept} of {} are left", self.gone.len());
+        if kept == 0 {
+            self.check_undo(&store)?;
+        }
         ensure!(kept == 0 || !acknowledged, "what was forgotten is there");
         if kept == 0 {
             self.check_gone(&store, true)?;
@@ -79,6 +85,21 @@ impl Forgotten {
             drop(store);
             let store = self.setting.open(image, seed ^ 3).say("second open")?;
             self.check_gone(&store, false).map_err(|says| format!("second open: {says}"))?;
+        }
+        Ok(())
+    }
+
+    /// No snapshot brings it back; each still has the rest of the user.
+    fn check_undo(&self, store: &Store) -> Check {
+        let user = store.user("ada").say("user")?.with_level(Sensitivity::Secret);
+        for snapshot in store.snapshots().say("snapshots")? {
+            let done = match store.restore_user(snapshot.id, "ada") {
+                Err(error) if error.kind() == ErrorKind::NotFound => continue,
+                other => other.say("restore")?,
+            };
+            ensure!(done.damaged == 0, "restore: {done:?}");
+            let back = self.gone.iter().find(|id| user.get(**id).is_ok());
+            ensure!(back.is_none(), "a snapshot brings back what was forgotten");
         }
         Ok(())
     }

@@ -14,7 +14,7 @@ pub(crate) fn run(case: &mut Case<'_>) -> Check {
     let setting = Setting { every: None, ..Setting::random(&mut case.random) };
     let mut game = Game::new(case.seed, setting)?;
     game.fill("ada", if case.below(4) == 0 { 260 } else { 4 })?;
-    game.play_random(Mix { batch_max: 6, users: 3, reopens: true, round: 0 }, 12)?;
+    game.play_random(Mix { batch_max: 6, users: 3, reopens: true, upkeep: true, round: 0 }, 12)?;
     game.store.close().say("close")?;
     let mut other = Game::new(case.seed ^ 0xff, setting)?;
     other.fill("ada", 3)?;

@@ -98,7 +98,7 @@ fn reopened(path: &Path, possible: Vec<Model>) -> Check<Model> {
 }
 
 fn name_unknown(model: &mut Model, found: &crate::work::Found) {
-    for (user, state) in model {
+    for (user, state) in model.iter_mut() {
         let Some(row) = state.rows.remove(&crate::work::UNKNOWN) else { continue };
         let strange = found.get(user).and_then(|(_, seen)| seen.keys().find(|id| !state.rows.contains_key(id)));
         state.rows.extend(strange.map(|id| (*id, row)));
@@ -119,7 +119,7 @@ struct Script {
 impl Script {
     fn new(seed: u64, round: u64, model: Model) -> Self {
         let mut random = SplitMix64::new(seed ^ round);
-        let mix = Mix { batch_max: 40, users: 1 + random.below(4) as usize, reopens: false, round };
+        let mix = Mix { batch_max: 40, users: 1 + random.below(4) as usize, reopens: false, upkeep: false, round };
         let now = START_MICROS + round as i64 * 1_000_000_000;
         let mut script = Self { random, mix, model, own: Model::new(), next_id: round << 32, now, step: Step::Flush };
         script.choose();
@@ -145,7 +145,7 @@ impl Script {
         let Some(line) = line.strip_suffix('\n') else { return Ok(false) };
         let id = line.strip_prefix("done ").ok_or_else(|| format!("the child says: {line}"))?;
         let new_id = id.parse::<MemoryId>().say("the child's id")?;
-        self.advance(&Answer { new_id, forgotten: None });
+        self.advance(&Answer { new_id, ..Answer::default() });
         Ok(true)
     }
 }

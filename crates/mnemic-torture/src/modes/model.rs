@@ -22,7 +22,7 @@ pub(crate) fn run(case: &mut Case<'_>) -> Check {
         // Enough for blocks that bounds can rule out.
         game.fill("ada", 250 + case.below(600))?;
     }
-    let mix = Mix { batch_max: 8, users: 1 + case.below(4) as usize, reopens: true, round: 0 };
+    let mix = Mix { batch_max: 8, users: 1 + case.below(4) as usize, reopens: true, upkeep: true, round: 0 };
     for number in 0..STEPS {
         step(case, &mut game, mix, is_big).map_err(|says| format!("step {number}: {says}"))?;
         case.pass();
@@ -140,7 +140,7 @@ impl Plan {
 
     fn score(&self, row: &Row, of: &[f32]) -> (f64, f64) {
         let cos = dot(&unit(&self.query), &unit(of));
-        let age = self.now.saturating_sub(row.time).max(0) as f64 / 86_400e6;
+        let age = self.now.saturating_sub(row.time()).max(0) as f64 / 86_400e6;
         let retention = if age <= 0.0 || self.lambda == 0.0 || row.pinned {
             1.0
         } else {

@@ -40,6 +40,7 @@ impl Setting {
             .shards(self.shards)
             .reserve_bytes(self.reserve_bytes)
             .cache_bytes(self.cache_bytes)
+            .rewrite_min_bytes(0)
             .durability(durability)
     }
 

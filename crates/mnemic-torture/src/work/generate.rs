@@ -1,3 +1,4 @@
+use mnemic::memory::limits::SNAPSHOTS_MAX;
 use mnemic::memory::{MemoryId, Sensitivity, StatusKind, Timestamp};
 use mnemic::world::testing::SplitMix64;
 
@@ -15,6 +16,8 @@ pub(crate) struct Mix {
     pub(crate) users: usize,
     /// Whether the store is closed and reopened at times.
     pub(crate) reopens: bool,
+    /// Whether snapshots are taken and gone back to, and the store is tidied.
+    pub(crate) upkeep: bool,
     /// Users of different rounds are different users.
     pub(crate) round: u64,
 }
@@ -57,12 +60,24 @@ pub(crate) fn generate(random: &mut SplitMix64, mix: Mix, model: &Model, next_id
             Step::Used { user, ids }
         }
         69..85 => Step::Forget { user, id },
-        85..90 => Step::ForgetUser { user },
-        90..91 => Step::Pause { user, on: true },
-        91..94 => Step::Pause { user, on: false },
-        94..98 => Step::Flush,
+        85..89 => Step::ForgetUser { user },
+        89..90 => Step::Pause { user, on: true },
+        90..91 => Step::Pause { user, on: false },
+        91..92 => Step::Flush,
+        92..98 if mix.upkeep => upkeep(random, model, user, roll),
+        92..98 => Step::Flush,
         _ if mix.reopens => Step::Reopen,
         _ => Step::Flush,
+    }
+}
+
+/// At times of a snapshot or a user that is not there.
+fn upkeep(random: &mut SplitMix64, model: &Model, user: String, roll: u64) -> Step {
+    let snapshots: Vec<MemoryId> = model.snapshots.iter().map(|copied| copied.id).collect();
+    match roll {
+        92..95 if !snapshots.is_empty() => Step::Restore { user, snapshot: *pick(random, &snapshots) },
+        92..96 if snapshots.len() < SNAPSHOTS_MAX => Step::Snapshot,
+        _ => Step::Maintain,
     }
 }
 
@@ -99,13 +114,18 @@ fn new_row(random: &mut SplitMix64, number: u64, derived_from: Vec<MemoryId>, no
         confidence: *pick(random, &[1.0, 0.7]),
         level: *pick(random, Sensitivity::ALL),
         status: StatusKind::Active,
+        by: None,
+        archived_at: None,
         pinned: random.below(8) == 0,
         created_at,
-        time: created_at,
+        used: (0, None),
+        confirmed: (0, None),
+        contradicted: 0,
         version: 1,
         tags: (0..random.below(2)).map(|_| format!("tag {}", random.below(3))).collect(),
         derived_from,
-        changes: 1,
+        changes: vec![now],
+        trimmed: 0,
     }
 }
 

@@ -5,6 +5,7 @@ mod generate;
 mod model;
 mod observe;
 mod step;
+mod undo;
 
 pub(crate) use game::{Game, PATH, Setting, check_store};
 pub(crate) use generate::{Mix, generate, some_rows};

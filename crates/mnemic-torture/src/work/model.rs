@@ -1,11 +1,37 @@
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::{Deref, DerefMut};
 
 use mnemic::memory::{MemoryId, NewMemory, Sensitivity, StatusKind, Timestamp};
 
+use super::undo::Copied;
 use super::{Answer, Expected, Step};
 
-/// Users, and what each should have.
-pub(crate) type Model = BTreeMap<String, UserState>;
+/// Users, and what each should have; and what snapshots should have.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Model {
+    pub(crate) users: BTreeMap<String, UserState>,
+    pub(crate) snapshots: Vec<Copied>,
+}
+
+impl Model {
+    pub(crate) fn new() -> Self {
+        Self::default()
+    }
+}
+
+impl Deref for Model {
+    type Target = BTreeMap<String, UserState>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.users
+    }
+}
+
+impl DerefMut for Model {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.users
+    }
+}
 
 /// What one user should have.
 #[derive(Debug, Clone, Default)]
@@ -15,7 +41,7 @@ pub(crate) struct UserState {
 }
 
 /// What a memory should be.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Row {
     pub(crate) text: String,
     pub(crate) vector: Option<Vec<f32>>,
@@ -23,17 +49,37 @@ pub(crate) struct Row {
     pub(crate) confidence: f32,
     pub(crate) level: Sensitivity,
     pub(crate) status: StatusKind,
+    /// What superseded it.
+    pub(crate) by: Option<MemoryId>,
+    pub(crate) archived_at: Option<i64>,
     pub(crate) pinned: bool,
     pub(crate) created_at: i64,
-    pub(crate) time: i64,
+    /// How often it was used, and when at last.
+    pub(crate) used: (u32, Option<i64>),
+    /// How often it was confirmed, and when at last.
+    pub(crate) confirmed: (u32, Option<i64>),
+    pub(crate) contradicted: u32,
     pub(crate) version: u32,
     pub(crate) tags: Vec<String>,
     pub(crate) derived_from: Vec<MemoryId>,
-    /// Entries of its history.
-    pub(crate) changes: usize,
+    /// When each entry of its history was made.
+    pub(crate) changes: Vec<i64>,
+    /// How many of them an upkeep may have trimmed.
+    pub(crate) trimmed: usize,
 }
 
 impl Row {
+    /// From when on it fades.
+    pub(crate) fn time(&self) -> i64 {
+        [self.used.1, self.confirmed.1].into_iter().flatten().fold(self.created_at, i64::max)
+    }
+
+    /// Notes a change.
+    pub(crate) fn changed(&mut self, now: i64) {
+        self.version += 1;
+        self.changes.push(now);
+    }
+
     /// As it is handed to the store.
     pub(crate) fn to_new(&self, id: MemoryId) -> NewMemory {
         let new = NewMemory::note(self.text.clone())
@@ -66,6 +112,9 @@ pub(crate) fn closure_of(rows: &BTreeMap<MemoryId, Row>, id: MemoryId) -> BTreeS
     }
 }
 
+/// How long changes can be looked up.
+const LOG_MICROS: i64 = 30 * Timestamp::DAY_MICROS;
+
 /// Does to the model what the step does to a store at `now`.
 pub(crate) fn advance(model: &mut Model, step: &Step, answer: &Answer, now: i64) {
     if step.expected(model) != Expected::Done {
@@ -73,33 +122,55 @@ pub(crate) fn advance(model: &mut Model, step: &Step, answer: &Answer, now: i64)
     }
     match step {
         Step::Remember { user, rows } => {
-            model.entry(user.clone()).or_default().rows.extend(rows.iter().cloned());
+            let new = rows.iter().map(|(id, row)| (*id, Row { changes: vec![now], ..row.clone() }));
+            model.entry(user.clone()).or_default().rows.extend(new);
         }
         Step::Pause { user, on } => model.entry(user.clone()).or_default().paused = *on,
-        Step::ForgetUser { user } => _ = model.remove(user),
+        Step::ForgetUser { user } => {
+            model.remove(user);
+            model.snapshots.iter_mut().for_each(|copied| _ = copied.users.remove(user));
+        }
         Step::Flush | Step::Reopen => {}
+        Step::Snapshot => model.copy(answer.new_id),
+        Step::Restore { user, snapshot } => {
+            if let Some((state, _)) = model.restored(user, *snapshot, now) {
+                model.insert(user.clone(), state);
+            }
+        }
+        Step::Maintain => {
+            let begins = now - LOG_MICROS;
+            for row in model.values_mut().flat_map(|state| state.rows.values_mut()) {
+                row.trimmed = row.trimmed.max(row.changes.iter().filter(|at| **at < begins).count());
+            }
+        }
         Step::Forget { user, id } => {
-            let rows = rows_of(model, user);
-            let gone = closure_of(rows, *id);
-            rows.retain(|id, _| !gone.contains(id));
-            rows.values_mut().for_each(|row| row.derived_from.retain(|id| !gone.contains(id)));
+            let gone = closure_of(rows_of(model, user), *id);
+            take_out(rows_of(model, user), &gone);
+            for copied in model.snapshots.iter_mut().filter_map(|copied| copied.users.get_mut(user)) {
+                copied.forgotten += take_out(&mut copied.state.rows, &gone);
+            }
         }
         Step::Correct { user, id, text, vector } => {
             let rows = rows_of(model, user);
             let Some(old) = rows.get_mut(id) else { return };
             let before = old.clone();
-            (old.status, old.version, old.changes) = (StatusKind::Superseded, old.version + 1, old.changes + 1);
+            old.changed(now);
+            (old.status, old.by) = (StatusKind::Superseded, Some(answer.new_id));
             let (status, confidence) = (StatusKind::Active, 1.0);
             let new = Row {
                 text: text.clone(),
                 vector: Some(vector.clone()),
                 confidence,
                 created_at: now,
-                time: now,
+                used: (0, None),
+                confirmed: (0, None),
+                contradicted: 0,
                 version: 1,
                 status,
+                archived_at: None,
                 derived_from: Vec::new(),
-                changes: 1,
+                changes: vec![now],
+                trimmed: 0,
                 ..before
             };
             rows.insert(answer.new_id, new);
@@ -119,9 +190,19 @@ fn rows_of<'m>(model: &'m mut Model, user: &str) -> &'m mut BTreeMap<MemoryId, R
     &mut model.entry(user.to_owned()).or_default().rows
 }
 
+/// Takes out what goes, and references to it; how many went.
+fn take_out(rows: &mut BTreeMap<MemoryId, Row>, gone: &BTreeSet<MemoryId>) -> u64 {
+    let before = rows.len();
+    rows.retain(|id, _| !gone.contains(id));
+    for row in rows.values_mut() {
+        row.derived_from.retain(|id| !gone.contains(id));
+        row.by = row.by.filter(|id| !gone.contains(id));
+    }
+    (before - rows.len()) as u64
+}
+
 fn change(row: &mut Row, step: &Step, now: i64) {
-    row.version += 1;
-    row.changes += 1;
+    row.changed(now);
     match step {
         Step::Update { text, vector, importance, .. } => {
             if let Some(text) = text {
@@ -134,9 +215,12 @@ fn change(row: &mut Row, step: &Step, now: i64) {
         }
         Step::Confirm { .. } => {
             row.confidence += (1.0 - row.confidence) * 0.5;
-            row.time = row.time.max(now);
+            row.confirmed = (row.confirmed.0 + 1, Some(now));
         }
-        Step::Contradict { .. } => row.confidence *= 0.5,
-        _ => row.time = row.time.max(now),
+        Step::Contradict { .. } => {
+            row.confidence *= 0.5;
+            row.contradicted += 1;
+        }
+        _ => row.used = (row.used.0 + 1, Some(row.used.1.map_or(now, |before| before.max(now)))),
     }
 }

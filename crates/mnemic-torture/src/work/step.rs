@@ -1,5 +1,7 @@
+use std::time::Duration;
+
 use mnemic::memory::{MemoryId, Sensitivity, StatusKind};
-use mnemic::{Correction, Error, ErrorKind, Forgotten, Result, Store, Update};
+use mnemic::{Correction, Error, ErrorKind, Forgotten, Restored, Result, Store, Update};
 
 use super::{Model, Row};
 use crate::check::{Check, ensure};
@@ -21,6 +23,9 @@ pub(crate) enum Step {
     Pause { user: String, on: bool },
     Flush,
     Reopen,
+    Snapshot,
+    Restore { user: String, snapshot: MemoryId },
+    Maintain,
 }
 
 /// What the model says of a call before it is made.
@@ -33,13 +38,15 @@ pub(crate) enum Expected {
 /// What a call told.
 #[derive(Debug, Clone)]
 pub(crate) struct Answer {
+    /// Of a new memory, or the bits of a new snapshot's.
     pub(crate) new_id: MemoryId,
     pub(crate) forgotten: Option<Forgotten>,
+    pub(crate) restored: Option<Restored>,
 }
 
 impl Default for Answer {
     fn default() -> Self {
-        Self { new_id: UNKNOWN, forgotten: None }
+        Self { new_id: UNKNOWN, forgotten: None, restored: None }
     }
 }
 
@@ -60,6 +67,9 @@ impl Step {
             Self::Pause { .. } => "resume",
             Self::Flush => "flush",
             Self::Reopen => "close and reopen",
+            Self::Snapshot => "snapshot",
+            Self::Restore { .. } => "restore",
+            Self::Maintain => "maintain",
         }
     }
 
@@ -74,14 +84,20 @@ impl Step {
             | Self::Used { user, .. }
             | Self::Forget { user, .. }
             | Self::ForgetUser { user }
+            | Self::Restore { user, .. }
             | Self::Pause { user, .. } => Some(user),
-            Self::Flush | Self::Reopen => None,
+            Self::Flush | Self::Reopen | Self::Snapshot | Self::Maintain => None,
         }
     }
 
     /// Whether everything before it is on disk once it is acknowledged, also in a relaxed store.
     pub(crate) fn is_durable(&self) -> bool {
-        matches!(self, Self::Forget { .. } | Self::Flush | Self::Reopen)
+        matches!(self, Self::Forget { .. } | Self::Flush | Self::Reopen | Self::Snapshot)
+    }
+
+    /// Whether a relaxed store may do without a commit of its own for it.
+    pub(crate) fn may_write_nothing(&self) -> bool {
+        matches!(self, Self::Restore { .. } | Self::Maintain)
     }
 
     /// What should come of it.
@@ -91,9 +107,14 @@ impl Step {
         match self {
             Self::Remember { .. } if state.is_some_and(|state| state.paused) => Expected::Refused(ErrorKind::Denied),
             Self::ForgetUser { .. } if state.is_none() => Expected::Refused(ErrorKind::NotFound),
-            Self::Remember { .. } | Self::Pause { .. } | Self::ForgetUser { .. } | Self::Flush | Self::Reopen => {
-                Expected::Done
-            }
+            Self::Remember { .. }
+            | Self::Pause { .. }
+            | Self::ForgetUser { .. }
+            | Self::Flush
+            | Self::Reopen
+            | Self::Snapshot
+            | Self::Maintain => Expected::Done,
+            Self::Restore { user, snapshot } => if_there(state.is_some() && model.copied(user, *snapshot).is_some()),
             Self::Correct { id, .. } if row(id).is_some_and(|row| row.status == StatusKind::Superseded) => {
                 Expected::Refused(ErrorKind::Conflict)
             }
@@ -136,6 +157,11 @@ impl Step {
             Self::Pause { user, on: true } => handle(user)?.pause()?,
             Self::Pause { user, on: false } => handle(user)?.resume()?,
             Self::Flush => store.flush()?,
+            Self::Snapshot => answer.new_id = MemoryId::from_bytes(*store.snapshot()?.id.as_bytes()),
+            Self::Restore { user, snapshot } => {
+                answer.restored = Some(store.restore_user(snapshot.to_string().parse()?, user)?);
+            }
+            Self::Maintain => _ = store.maintain(Duration::MAX)?,
             Self::Reopen => {}
         }
         Ok(answer)
@@ -151,6 +177,10 @@ impl Step {
     }
 
     fn check_counts(&self, model: &Model, answer: &Answer) -> Check {
+        if let (Some(done), Self::Restore { user, snapshot }) = (&answer.restored, self) {
+            let expected = model.restored(user, *snapshot, 0).map(|(_, expected)| expected);
+            ensure!(Some(*done) == expected, "restore: {done:?}, should be {expected:?}");
+        }
         let (Some(forgotten), Some(state)) = (&answer.forgotten, self.user().and_then(|user| model.get(user))) else {
             return Ok(());
         };
@@ -158,6 +188,7 @@ impl Step {
             Self::Forget { id, .. } => super::closure_of(&state.rows, *id).len(),
             _ => state.rows.len(),
         };
+        ensure!(forgotten.snapshots_lost == 0, "{}: {} snapshots lost", self.name(), forgotten.snapshots_lost);
         ensure!(
             forgotten.memories as usize == expected,
             "{}: {} memories gone, should be {expected}",

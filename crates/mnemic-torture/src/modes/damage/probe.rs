@@ -37,7 +37,7 @@ pub(super) fn probe(patient: &Patient, image: &RecordingFs, files: &[String], wr
 }
 
 fn ask_all(patient: &Patient, store: &Store, model: &Model, files: &[String]) -> Check {
-    for (user, state) in model {
+    for (user, state) in model.iter() {
         let handle = store.user(user).say("user")?.with_level(Sensitivity::Secret);
         let concerned = files.iter().any(|file| patient.concerns(file, user));
         let asked = Asked { handle, state, now: patient.now };
@@ -136,7 +136,9 @@ impl Asked<'_> {
             Err(error) => return allowed(&error).say("get").map(|()| false),
         }
         match self.handle.history(id) {
-            Ok(history) => ensure!(history.len() == row.changes, "history: {} of {}", history.len(), row.changes),
+            Ok(history) => {
+                ensure!(history.len() == row.changes.len(), "history: {} of {}", history.len(), row.changes.len())
+            }
             Err(error) => return allowed(&error).say("history").map(|()| false),
         }
         Ok(true)

@@ -1,0 +1,29 @@
+//! Commands on a whole store.
+
+use clap::Args;
+
+#[derive(Args)]
+pub(crate) struct SnapshotArgs {
+    /// List the snapshots
+    #[arg(long, conflicts_with = "delete")]
+    pub(crate) list: bool,
+    /// Delete a snapshot
+    #[arg(long, value_name = "ID")]
+    pub(crate) delete: Option<String>,
+}
+
+#[derive(Args)]
+pub(crate) struct RestoreArgs {
+    /// The snapshot
+    pub(crate) id: String,
+    /// With every user of the snapshot
+    #[arg(long)]
+    pub(crate) all_users: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct MaintainArgs {
+    /// Stop after about so long
+    #[arg(long, value_name = "N", default_value_t = 60)]
+    pub(crate) seconds: u64,
+}
