@@ -58,5 +58,6 @@ pub use index::{Comparison, Filter};
 #[cfg(feature = "testing")]
 #[doc(hidden)]
 pub use index::{Lab, LabAnswer, LabQuery, LabRow, lab_kernels};
+pub use policy::relevance::Shares;
 pub use policy::score::Curve;
 pub use seal::MasterKey;

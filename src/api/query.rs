@@ -2,6 +2,7 @@ use crate::engine::{Ask, Filter, LegSwitches, Statuses};
 use crate::error::{Error, Result};
 use crate::memory::limits::{CONTRADICTED_MAX, QUERY_BYTES_MAX};
 use crate::memory::{MemoryId, Sensitivity, StatusKind, Timestamp, Vector};
+use crate::policy::relevance::Shares;
 use crate::policy::score::{Curve, Decay};
 
 /// The curve of a query that names none: gentle, for an old memory is often the one that is wanted.
@@ -40,6 +41,7 @@ pub struct Query {
     statuses: Option<Vec<StatusKind>>,
     scene: Option<String>,
     legs: LegSwitches,
+    shares: Option<Shares>,
     trace: bool,
     approximate: Option<f64>,
 }
@@ -80,6 +82,7 @@ impl Query {
             statuses: None,
             scene: None,
             legs: LegSwitches::ALL,
+            shares: None,
             trace: false,
             approximate: None,
         }
@@ -175,6 +178,13 @@ impl Query {
         self
     }
 
+    /// What each leg of a text query counts. Default: [`Shares::DEFAULT`]. A query without a text has one leg only, and
+    /// takes none.
+    pub fn shares(mut self, shares: Shares) -> Self {
+        self.shares = Some(shares);
+        self
+    }
+
     /// Lets the answer miss some of the true hits: `target_recall` of them, over 0 and at most 1, is enough. Default:
     /// exact.
     ///
@@ -214,6 +224,12 @@ impl Query {
         if self.statuses.as_ref().is_some_and(Vec::is_empty) {
             return Err(Error::invalid("statuses: an empty list"));
         }
+        if let Some(shares) = &self.shares {
+            shares.check()?;
+            if text.is_none() {
+                return Err(Error::invalid("shares: the query has no text, and so one leg only"));
+            }
+        }
         let level = self.level.unwrap_or(seen);
         if level > seen {
             return Err(Error::denied(format!("level: {level} asked for, this handle sees up to {seen}")));
@@ -233,6 +249,7 @@ impl Query {
             contradicted: self.contradicted.clone(),
             scene: self.scene.clone(),
             legs: self.legs,
+            shares: self.shares.unwrap_or(Shares::DEFAULT),
             trace: self.trace,
             approximate: self.approximate,
             statuses: self.statuses.as_ref().map_or(Statuses::ACTIVE, |kinds| Statuses::of(kinds.iter().copied())),

@@ -3,7 +3,7 @@
 use crate::embed::Purpose;
 use crate::engine::core::Core;
 use crate::engine::recall::Ask;
-use crate::engine::text_legs::{TextQuery, dense_share, turn_divisor};
+use crate::engine::text_legs::TextQuery;
 use crate::error::{Error, Result};
 use crate::memory::{Calibration, Space, Timestamp, Vector};
 use crate::policy::score::{ScoreParams, Scorer};
@@ -91,10 +91,10 @@ fn check_dims(vector: &Vector, space: &Space) -> Result<()> {
 fn scorer(ask: &Ask, now: Timestamp, is_text: bool, calibration: Calibration) -> Result<Scorer> {
     Scorer::new(ScoreParams {
         decay: ask.decay,
-        dense_share: if is_text { dense_share() } else { DENSE_ALONE },
+        dense_share: if is_text { ask.shares.dense } else { DENSE_ALONE },
         lo: calibration.lo(),
         hi: calibration.hi(),
-        z: if is_text && ask.legs.context { turn_divisor() } else { 1.0 },
+        z: if is_text && ask.legs.context { ask.shares.turn_divisor() } else { 1.0 },
         weighted: ask.weighted,
         now: now.as_micros(),
     })

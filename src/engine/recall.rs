@@ -13,6 +13,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::index::Filter;
 use crate::index::vector::{Candidate, Facts};
 use crate::memory::{Calibration, Memory, MemoryId, Sensitivity, StatusKind, Timestamp, UserId, Vector};
+use crate::policy::relevance::Shares;
 use crate::policy::score::{Decay, Scorer};
 use crate::storage::ReadView;
 
@@ -43,6 +44,7 @@ pub(crate) struct Ask {
     pub(crate) statuses: Statuses,
     pub(crate) scene: Option<String>,
     pub(crate) legs: LegSwitches,
+    pub(crate) shares: Shares,
     /// Whether what it used is kept.
     pub(crate) trace: bool,
     /// The part of the true hits that is enough.

@@ -99,7 +99,7 @@ impl<'a> TextLegs<'a> {
         } else {
             Scores::default()
         };
-        let mut legs = Self { index, words, ask, query, scores, context: Vec::new(), shares: Shares::DEFAULT };
+        let mut legs = Self { index, words, ask, query, scores, context: Vec::new(), shares: ask.shares };
         if query.switches.context && words.has_turns() {
             legs.fill_context(bound);
         }
@@ -155,7 +155,7 @@ impl<'a> TextLegs<'a> {
             speaker: f64::from(u8::from(speaks)),
         };
         RowLegs {
-            lexical: self.shares.lexical * legs.lexical,
+            lexical: self.shares.words * legs.lexical,
             scene: self.shares.scene * legs.scene,
             time: self.shares.time * legs.time,
             speaker: self.shares.speaker * legs.speaker,
@@ -198,14 +198,4 @@ impl<'a> TextLegs<'a> {
     pub(crate) fn explain(&self, facts: &Facts) -> RowLegs {
         self.of(facts, self.speaks(facts, &mut HashMap::new()))
     }
-}
-
-/// The share of the dense leg in a text query.
-pub(crate) fn dense_share() -> f64 {
-    Shares::DEFAULT.dense
-}
-
-/// What the relevance of a turn is divided by in a text query.
-pub(crate) fn turn_divisor() -> f64 {
-    Shares::DEFAULT.turn_divisor()
 }

@@ -2,24 +2,53 @@
 //!
 //! Every sum is of f64 in the order written here, so that the same facts give the same bits.
 
-/// What each leg counts. Absolute: a leg that abstains adds nothing and nothing is shared out anew.
+use crate::error::{Error, Result};
+
+/// The largest share.
+const SHARE_MAX: f64 = 100.0;
+
+/// What each leg of a text query counts, each finite and from 0 to 100. Absolute: a leg that abstains adds nothing, and
+/// nothing is shared out anew. The defaults and how they were chosen: docs/ranking.md.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Shares {
-    pub(crate) dense: f64,
-    pub(crate) lexical: f64,
-    pub(crate) scene: f64,
-    pub(crate) time: f64,
-    pub(crate) speaker: f64,
-    /// Of each neighbour's base.
-    pub(crate) near: f64,
-    /// Of the mean of the session's best turns.
-    pub(crate) session: f64,
+pub struct Shares {
+    /// Of the meaning, by vectors.
+    pub dense: f64,
+    /// Of the words.
+    pub words: f64,
+    /// Of the scene that the query names.
+    pub scene: f64,
+    /// Of the moment that the question names.
+    pub time: f64,
+    /// Of the speaker that the question names.
+    pub speaker: f64,
+    /// Of what each of the turns before and after has by meaning and words.
+    pub near: f64,
+    /// Of the mean of the best turns of the conversation.
+    pub session: f64,
 }
 
 impl Shares {
-    /// Chosen by the sweep in docs/ranking.md.
-    pub(crate) const DEFAULT: Self =
-        Self { dense: 0.4, lexical: 1.0, scene: 0.1, time: 0.7, speaker: 0.1, near: 0.2, session: 0.4 };
+    /// The shares of a query that names none.
+    pub const DEFAULT: Self =
+        Self { dense: 0.4, words: 1.0, scene: 0.1, time: 0.7, speaker: 0.1, near: 0.25, session: 0.4 };
+
+    /// Refuses shares that make no sense.
+    pub(crate) fn check(&self) -> Result<()> {
+        let Self { dense, words, scene, time, speaker, near, session } = *self;
+        let named = [
+            ("dense", dense),
+            ("words", words),
+            ("scene", scene),
+            ("time", time),
+            ("speaker", speaker),
+            ("near", near),
+            ("session", session),
+        ];
+        match named.iter().find(|(_, share)| !(0.0..=SHARE_MAX).contains(share)) {
+            Some((name, share)) => Err(Error::invalid(format!("shares: {name} is {share}, must be 0 to {SHARE_MAX}"))),
+            None => Ok(()),
+        }
+    }
 
     /// What the relevance of a turn is divided by, to compare with a self-contained memory.
     pub(crate) fn turn_divisor(&self) -> f64 {
@@ -37,7 +66,7 @@ impl Shares {
 
     /// What a turn lends to its neighbours.
     pub(crate) fn base(&self, dense: f64, lexical: f64) -> f64 {
-        self.dense * dense + self.lexical * lexical
+        self.dense * dense + self.words * lexical
     }
 }
 
@@ -169,6 +198,6 @@ mod tests {
         let legs = Legs { dense: 0.5, lexical: 0.25, scene: 1.0, time: 1.0, speaker: 1.0 };
         let shares = Shares::DEFAULT;
         assert_eq!(shares.direct(&legs), 0.2 + 0.25 + shares.scene + shares.time + shares.speaker);
-        assert!((shares.turn_divisor() - 1.8).abs() < 1e-15);
+        assert!((shares.turn_divisor() - 1.9).abs() < 1e-15);
     }
 }

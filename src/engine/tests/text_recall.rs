@@ -11,6 +11,7 @@ use crate::engine::{Core, Durability, Edit, Settings, Statuses, VectorEdit};
 use crate::index::vector::FullRows;
 use crate::kernel::Dispatch;
 use crate::memory::{MemoryId, NewMemory, Sensitivity, Timestamp, UserId, Vector};
+use crate::policy::relevance::Shares;
 use crate::policy::score::{Curve, Decay, ScoreInput};
 use crate::seal::MasterKey;
 use crate::storage::Setup;
@@ -82,6 +83,20 @@ fn ask(random: &mut SplitMix64) -> Ask {
         trace: false,
         approximate: None,
         legs,
+        shares: if random.below(2) == 0 { Shares::DEFAULT } else { shares(random) },
+    }
+}
+
+fn shares(random: &mut SplitMix64) -> Shares {
+    let mut share = || random.below(200) as f64 / 100.0;
+    Shares {
+        dense: share(),
+        words: share(),
+        scene: share(),
+        time: share(),
+        speaker: share(),
+        near: share(),
+        session: share(),
     }
 }
 

@@ -40,6 +40,9 @@ pub(crate) struct EvalArgs {
     /// Leave age out of the score
     #[arg(long)]
     pub(crate) no_decay: bool,
+    /// Also try other shares and curves, one change at a time
+    #[arg(long)]
+    pub(crate) sweep: bool,
     /// Where vectors come from
     #[arg(long, value_enum, default_value_t = EmbedderChoice::Stored)]
     pub(crate) embedder: EmbedderChoice,
@@ -64,7 +67,7 @@ impl std::fmt::Display for Legs {
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum EmbedderChoice {
-    /// The hashed n-grams of the library
+    /// The built-in model
     Builtin,
     /// The .npy files of the set
     Stored,

@@ -14,6 +14,15 @@ pub(crate) struct Measures {
     pub(crate) tokens_per_answer: f64,
 }
 
+/// One question and how well it was answered.
+pub(crate) struct Scored {
+    pub(crate) qid: String,
+    pub(crate) category: String,
+    /// Whether the question names a date.
+    pub(crate) dated: bool,
+    pub(crate) measures: Measures,
+}
+
 /// Means over a number of queries.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub(crate) struct Summary {
@@ -61,10 +70,10 @@ impl Summary {
 }
 
 /// The means by category, in the order of their names.
-pub(crate) fn by_category(scored: &[(String, Measures)]) -> BTreeMap<String, Summary> {
+pub(crate) fn by_category(scored: &[Scored]) -> BTreeMap<String, Summary> {
     let mut groups: BTreeMap<&str, Vec<&Measures>> = BTreeMap::new();
-    for (category, measures) in scored {
-        groups.entry(category).or_default().push(measures);
+    for one in scored {
+        groups.entry(&one.category).or_default().push(&one.measures);
     }
     groups.into_iter().map(|(category, group)| (category.to_owned(), Summary::of(group))).collect()
 }

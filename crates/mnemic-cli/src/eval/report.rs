@@ -6,7 +6,8 @@ use mnemic::memory::Calibration;
 use serde::Serialize;
 
 use crate::args::EvalArgs;
-use crate::eval::metrics::{Measures, Summary, by_category};
+use crate::eval::metrics::{Scored, Summary, by_category};
+use crate::eval::sweep::Swept;
 use crate::failure::Result;
 use crate::output::{self, Align};
 
@@ -27,7 +28,18 @@ pub(crate) struct Config {
 pub(crate) struct Report {
     all: Summary,
     by_category: BTreeMap<String, Summary>,
+    /// The questions that name a date.
+    dated: Dated,
     config: Config,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    sweep: Vec<Swept>,
+}
+
+#[derive(Serialize)]
+struct Dated {
+    #[serde(flatten)]
+    summary: Summary,
+    qids: Vec<String>,
 }
 
 impl Config {
@@ -46,9 +58,14 @@ impl Config {
 }
 
 impl Report {
-    pub(crate) fn new(scored: &[(String, Measures)], config: Config) -> Self {
-        let all = Summary::of(scored.iter().map(|(_, measures)| measures));
-        Self { all, by_category: by_category(scored), config }
+    pub(crate) fn new(scored: &[Scored], config: Config, sweep: Vec<Swept>) -> Self {
+        let all = Summary::of(scored.iter().map(|one| &one.measures));
+        let dated = || scored.iter().filter(|one| one.dated);
+        let dated = Dated {
+            summary: Summary::of(dated().map(|one| &one.measures)),
+            qids: dated().map(|one| one.qid.clone()).collect(),
+        };
+        Self { all, by_category: by_category(scored), dated, config, sweep }
     }
 
     pub(crate) fn print(&self, json: bool) -> Result<()> {
@@ -57,6 +74,9 @@ impl Report {
         }
         let mut rows: Vec<Vec<String>> = self.by_category.iter().map(|(name, summary)| row(name, summary)).collect();
         rows.push(row("all", &self.all));
+        if !self.dated.qids.is_empty() {
+            rows.push(row("that name a date", &self.dated.summary));
+        }
         let heads = ["category", "queries", "recall@5", "recall@10", "nDCG@10", "MRR", "tokens"];
         let [left, right] = [Align::Left, Align::Right];
         output::table(&heads, &[left, right, right, right, right, right, right], rows)?;
@@ -67,7 +87,26 @@ impl Report {
             "calibration lo {}, hi {}; tokens are those of the first {answer_hits} hits",
             shown(*lo),
             shown(*hi)
-        ))
+        ))?;
+        if !self.dated.qids.is_empty() {
+            output::line(&format!("questions that name a date: {}", self.dated.qids.join(" ")))?;
+        }
+        self.print_sweep()
+    }
+
+    fn print_sweep(&self) -> Result<()> {
+        if self.sweep.is_empty() {
+            return Ok(());
+        }
+        let heads = ["change", "queries", "recall@5", "recall@10", "nDCG@10", "MRR", "tokens", "dated recall@5"];
+        let [left, right] = [Align::Left, Align::Right];
+        let cells = |swept: &Swept| {
+            let mut cells = row(&swept.change, &swept.all);
+            cells.push(format!("{:.4}", swept.dated.means.recall_at_5));
+            cells
+        };
+        let rows = self.sweep.iter().map(cells).collect();
+        output::table(&heads, &[left, right, right, right, right, right, right, right], rows)
     }
 }
 

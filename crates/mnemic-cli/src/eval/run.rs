@@ -8,8 +8,10 @@ use mnemic::{BuiltinEmbedder, Curve, ErrorKind, LegSwitches, Query, Store};
 
 use crate::args::{EmbedderChoice, EvalArgs, Global, Legs};
 use crate::eval::dataset::{Dataset, Embeddings};
-use crate::eval::metrics::{Measures, tokens};
+use crate::eval::dated::names_date;
+use crate::eval::metrics::{Measures, Scored, tokens};
 use crate::eval::report::{Config, Report};
+use crate::eval::sweep::{Variant, sweep};
 use crate::failure::{Failure, Outcome, Result};
 use crate::progress::Progress;
 use crate::scratch::Scratch;
@@ -34,11 +36,21 @@ pub(crate) fn run(global: &Global, args: &EvalArgs) -> Result<Outcome> {
         Err(error) if error.kind() == ErrorKind::Unsupported => None,
         Err(error) => return Err(error.into()),
     };
-    let scored = ask_all(&store, &set, embeddings.as_ref(), args)?;
+    let asked = Asked { store: &store, set: &set, embeddings: embeddings.as_ref(), args };
+    let scored = asked.all(&Variant::default())?;
+    let swept = if args.sweep { sweep(&asked)? } else { Vec::new() };
     store.close()?;
     let config = Config::new(args, embeddings.as_ref().map(|found| found.model.as_str()), calibration, ANSWER);
-    Report::new(&scored, config).print(global.json)?;
+    Report::new(&scored, config, swept).print(global.json)?;
     Ok(Outcome::Done)
+}
+
+/// A loaded set and how it is asked.
+pub(crate) struct Asked<'a> {
+    store: &'a Store,
+    set: &'a Dataset,
+    embeddings: Option<&'a Embeddings>,
+    pub(crate) args: &'a EvalArgs,
 }
 
 fn open(global: &Global, path: &Path, embeddings: Option<&Embeddings>) -> Result<Store> {
@@ -77,37 +89,41 @@ fn memory(set: &Dataset, embeddings: Option<&Embeddings>, number: usize) -> Resu
     })
 }
 
-fn ask_all(
-    store: &Store,
-    set: &Dataset,
-    embeddings: Option<&Embeddings>,
-    args: &EvalArgs,
-) -> Result<Vec<(String, Measures)>> {
-    let progress = Progress::new("asking", set.questions.len());
-    let mut scored = Vec::with_capacity(set.questions.len());
-    for (number, question) in set.questions.iter().enumerate() {
-        let hits = store.user(&question.conv)?.recall_ids(&query(set, embeddings, args, number)?)?;
-        let lines: Vec<_> = hits.iter().filter_map(|hit| set.line_of(hit.id)).collect();
-        let ranked: Vec<&str> = lines.iter().map(|line| line.id.as_str()).collect();
-        let evidence: HashSet<&str> = question.evidence.iter().map(String::as_str).collect();
-        let read: usize = lines.iter().take(ANSWER).map(|line| tokens(&line.content)).sum();
-        scored.push((question.category.clone(), Measures::of(&ranked, &evidence, read as f64)));
-        progress.add(1);
+impl Asked<'_> {
+    /// Every question, asked in one way.
+    pub(crate) fn all(&self, variant: &Variant) -> Result<Vec<Scored>> {
+        let progress = Progress::new("asking", self.set.questions.len());
+        let mut scored = Vec::with_capacity(self.set.questions.len());
+        for (number, question) in self.set.questions.iter().enumerate() {
+            let hits = self.store.user(&question.conv)?.recall_ids(&self.query(variant, number)?)?;
+            let lines: Vec<_> = hits.iter().filter_map(|hit| self.set.line_of(hit.id)).collect();
+            let ranked: Vec<&str> = lines.iter().map(|line| line.id.as_str()).collect();
+            let evidence: HashSet<&str> = question.evidence.iter().map(String::as_str).collect();
+            let read: usize = lines.iter().take(ANSWER).map(|line| tokens(&line.content)).sum();
+            scored.push(Scored {
+                qid: question.qid.clone(),
+                category: question.category.clone(),
+                dated: names_date(&question.text),
+                measures: Measures::of(&ranked, &evidence, read as f64),
+            });
+            progress.add(1);
+        }
+        progress.finish();
+        Ok(scored)
     }
-    progress.finish();
-    Ok(scored)
-}
 
-/// Every memory is ranked, so that the reciprocal rank is exact.
-fn query(set: &Dataset, embeddings: Option<&Embeddings>, args: &EvalArgs, number: usize) -> Result<Query> {
-    let text = Query::text(&set.questions[number].text);
-    let query = match (args.legs, embeddings) {
-        (Legs::Dense, Some(found)) => Query::vector(found.queries.row(number)).raw_cosine(),
-        (Legs::Dense, None) => text.legs(LegSwitches::DENSE).raw_cosine(),
-        (Legs::Lexical, _) => text.legs(LegSwitches::WORDS),
-        (Legs::Hybrid, Some(found)) => text.with_vector(found.queries.row(number)),
-        (Legs::Hybrid, None) => text,
-    };
-    let query = query.at(set.now(number)?).limit(set.lines.len());
-    Ok(if args.no_decay { query.curve(Curve::None) } else { query })
+    /// Every memory is ranked, so that the reciprocal rank is exact.
+    fn query(&self, variant: &Variant, number: usize) -> Result<Query> {
+        let text = Query::text(&self.set.questions[number].text);
+        let query = match (self.args.legs, self.embeddings) {
+            (Legs::Dense, Some(found)) => Query::vector(found.queries.row(number)).raw_cosine(),
+            (Legs::Dense, None) => text.legs(LegSwitches::DENSE).raw_cosine(),
+            (Legs::Lexical, _) => text.legs(LegSwitches::WORDS),
+            (Legs::Hybrid, Some(found)) => text.with_vector(found.queries.row(number)),
+            (Legs::Hybrid, None) => text,
+        };
+        let query = query.at(self.set.now(number)?).limit(self.set.lines.len());
+        let query = if self.args.no_decay { query.curve(Curve::None) } else { query };
+        Ok(variant.apply(query))
+    }
 }

@@ -30,7 +30,7 @@ impl Settings {
     }
 
     pub(super) fn dense_alone(self) -> Self {
-        self.shares(|s| *s = Shares { lexical: 0.0, time: 0.0, speaker: 0.0, near: 0.0, session: 0.0, ..*s })
+        self.shares(|s| *s = Shares { words: 0.0, time: 0.0, speaker: 0.0, near: 0.0, session: 0.0, ..*s })
     }
 
     fn bm25(&self, language: Language) -> Bm25 {
