@@ -1,93 +1,43 @@
-//! Approximate answers, for those who ask for them: sketches choose candidates, the rest is exact.
+//! Approximate answers, for those who ask for them: estimates rule rows out, the rest is exact.
 //!
-//! How many candidates a recall needs is measured, on the user's own rows, for each kind of question.
+//! A row is left out where its estimate is further under the floor than estimates are likely to be.
 
 use parking_lot::Mutex;
 
 use super::arena::Arena;
-use super::bits::Bits;
+use super::bits::BLOCK_ROWS;
 use super::block::Block;
-use super::request::{Gate, Request};
+use super::law::Law;
+use super::request::{Candidate, Request};
 use super::scan::{Survivor, Worker};
 use super::search::Plan;
 use super::top::SharedFloor;
-use crate::kernel::BitQuery;
+use crate::kernel::{BitQuery, Dispatch, padded};
 
 /// Smaller users are answered exactly.
 const ROWS_MIN: usize = 8192;
-/// Rows of the user that stand in for queries.
-const SAMPLE: usize = 128;
+/// Past this part of all rows an exact answer is as cheap.
+const HITS_PART: usize = 16;
+/// Rows that stand in for queries.
+const QUERIES: usize = 48;
 /// How far from a row a query is put, as a part of its length.
 const NOISE: f32 = 0.3;
-/// Hits that a measurement counts.
-const HITS: usize = 10;
-/// Past this part of all rows an exact answer is as cheap.
-const CANDIDATES_PART: usize = 16;
-/// Kinds of questions whose measurements are kept.
-const TRIALS_MAX: usize = 16;
+/// Blocks that each of them is compared with, and rows in those that are nearest.
+const BLOCKS: usize = 16;
+const NEAREST: usize = 16;
 
-/// How an approximate answer will be had, and how good such answers were.
+/// How an approximate answer will be had.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Guess {
-    pub(super) candidates: usize,
-    pub(super) recall: f64,
+pub(super) struct Aim {
+    /// Spreads that an estimate may be under the floor.
+    pub(super) margin: f64,
+    /// How estimates are off.
+    pub(super) law: Law,
 }
 
-/// What changes how well sketches choose: decay and weights.
-#[derive(Debug, Clone, Copy, PartialEq)]
-struct Shape {
-    lambda: u64,
-    floor: u64,
-    by_importance: bool,
-    weighted: bool,
-    dense: bool,
-}
-
-/// The ranks that true hits had among the estimates, ascending.
-struct Trial {
-    shape: Shape,
-    rows: usize,
-    ranks: Vec<u32>,
-}
-
-/// Measurements so far, the latest last.
+/// What was measured so far.
 #[derive(Default)]
-pub(super) struct Trials(Mutex<Vec<Trial>>);
-
-impl Trial {
-    /// The least number of candidates that gave the target, if any did.
-    fn guess(&self, target: f64, rows: usize) -> Option<Guess> {
-        let wanted = (target.clamp(0.0, 1.0) * self.ranks.len() as f64).ceil() as usize;
-        let candidates = *self.ranks.get(wanted.checked_sub(1)?)? as usize;
-        let found = self.ranks.partition_point(|&rank| rank as usize <= candidates);
-        let recall = found as f64 / self.ranks.len() as f64;
-        (candidates < rows / CANDIDATES_PART).then_some(Guess { candidates, recall })
-    }
-}
-
-/// The best estimates so far.
-struct Candidates {
-    most: usize,
-    found: Vec<Survivor>,
-    threshold: f32,
-}
-
-impl Candidates {
-    fn push(&mut self, candidate: Survivor) {
-        self.found.push(candidate);
-        if self.found.len() >= 2 * self.most + 64 {
-            self.cut();
-        }
-    }
-
-    fn cut(&mut self) {
-        if self.found.len() > self.most {
-            self.found.select_nth_unstable_by(self.most, |a, b| b.up.total_cmp(&a.up));
-            self.threshold = self.threshold.max(self.found[self.most].up);
-            self.found.truncate(self.most);
-        }
-    }
-}
+pub(super) struct Trials(Mutex<Option<(usize, Law)>>);
 
 /// A query near a row: real queries are less like any row than rows are like each other.
 fn near(mut row: Vec<f32>) -> Vec<f32> {
@@ -101,111 +51,83 @@ fn near(mut row: Vec<f32>) -> Vec<f32> {
     row
 }
 
+/// By how many spreads the cosines of a block's rows are over their estimates, with the cosines.
+fn shortfalls(kernel: Dispatch, dims: usize, block: &Block, query: &[f32]) -> Vec<(f32, f32)> {
+    let (planes, bits) = (kernel.quantise_query(query), BitQuery::new(query, padded(dims)));
+    let (mut sums, mut estimates) = ([0; BLOCK_ROWS], [0; BLOCK_ROWS]);
+    let sketch = block.sketch(dims);
+    kernel.scan_i8(&planes, block.rows(), &mut sums[..block.len()]);
+    kernel.scan_bits(&bits, sketch.words(), &mut estimates);
+    let one = |lane: usize| {
+        let cosine = sums[lane] as f32 * planes.scale * block.scale(lane);
+        let estimate = estimates[lane] as f32 * bits.step() * sketch.factors()[lane];
+        (cosine, (cosine - estimate) / (sketch.spreads()[lane] * bits.norm()).max(f32::MIN_POSITIVE))
+    };
+    block.live().and(&block.with_vector()).iter().map(one).collect()
+}
+
 impl Arena {
     /// How to answer approximately; none where an exact answer is better.
-    pub(super) fn guess(&self, request: &Request<'_>, plan: &Plan, target: f64) -> Option<Guess> {
-        if self.len() < ROWS_MIN || plan.planes.is_none() || request.k >= self.len() / CANDIDATES_PART {
+    pub(super) fn aim(&self, request: &Request<'_>, plan: &Plan, target: f64) -> Option<Aim> {
+        let dense = plan.planes.is_some() && plan.gain > 0.0;
+        if self.len() < ROWS_MIN || !dense || plan.proof_k == 0 || request.k >= self.len() / HITS_PART {
             return None;
         }
-        let decay = &request.scorer.params().decay;
-        let shape = Shape {
-            lambda: decay.lambda().to_bits(),
-            floor: decay.floor().to_bits(),
-            by_importance: decay.is_by_importance(),
-            weighted: plan.weighted,
-            dense: request.legs.is_none(),
-        };
-        let mut trials = self.trials.0.lock();
-        trials.retain(|trial| trial.shape != shape || self.len() <= trial.rows + trial.rows / 2);
-        if trials.iter().all(|trial| trial.shape != shape) {
-            if trials.len() >= TRIALS_MAX {
-                trials.remove(0);
-            }
-            trials.push(Trial { shape, rows: self.len(), ranks: self.ranks(request) });
+        let mut known = self.trials.0.lock();
+        if known.is_none_or(|(rows, _)| self.len() > rows + rows / 2) {
+            *known = self.measure().map(|law| (self.len(), law));
         }
-        let mut guess = trials.iter().find(|trial| trial.shape == shape)?.guess(target, self.len())?;
-        guess.candidates = guess.candidates.max(1) * request.k.div_ceil(HITS);
-        Some(guess)
+        let (_, law) = (*known)?;
+        Some(Aim { margin: law.margin(target), law })
     }
 
-    /// Where the estimates rank the true hits of sampled rows, each row asking for its neighbours.
-    fn ranks(&self, request: &Request<'_>) -> Vec<u32> {
-        let sampled = |(index, block): (usize, &Block)| {
-            block.live().and(&block.with_vector()).iter().map(move |lane| (index, lane)).collect::<Vec<_>>()
-        };
-        let places: Vec<_> = self.blocks().iter().enumerate().flat_map(sampled).collect();
-        let mut ranks = Vec::with_capacity(SAMPLE * HITS);
-        for &(block, lane) in places.iter().step_by((places.len() / SAMPLE).max(1)) {
-            let block = &self.blocks()[block];
-            let (row, query) = (block.facts[lane].row, near(block.unquantised(lane, self.dims())));
-            let other = |facts: &super::Facts| facts.row != row;
-            let open = Gate { level: u8::MAX, ..request.gate };
-            let asked = Request {
-                query: Some(&query),
-                legs: None,
-                gate: open,
-                filter: Some(&other),
-                contradicted: &[],
-                k: HITS,
-                min_score: None,
-                approximate: None,
-                ..*request
-            };
-            let plan = self.plan(&asked);
-            let Ok(truth) = self.answer(&asked, &plan, None) else { continue };
-            let estimates = self.estimates(&asked, &plan);
-            for hit in &truth.hits {
-                let Some((block, lane)) = self.place_of(hit.row) else { continue };
-                let own = estimates[block][lane];
-                ranks.push(estimates.iter().flatten().filter(|&&estimate| estimate >= own).count() as u32);
-            }
+    /// The law of estimates for rows near to queries that are near to other rows.
+    fn measure(&self) -> Option<Law> {
+        let mut all = Vec::with_capacity(QUERIES * NEAREST);
+        let count = self.blocks().len();
+        let step = |part: usize, parts: usize| (part * count / parts) % count;
+        for i in 0..QUERIES {
+            let block = &self.blocks()[step(i, QUERIES)];
+            let Some(lane) = block.live().and(&block.with_vector()).iter().next() else { continue };
+            let query = near(block.unquantised(lane, self.dims()));
+            let blocks = (0..BLOCKS).map(|j| &self.blocks()[step(i + j * QUERIES + QUERIES / 2, BLOCKS * QUERIES)]);
+            let mut found: Vec<_> =
+                blocks.flat_map(|block| shortfalls(self.kernel(), self.dims(), block, &query)).collect();
+            found.sort_unstable_by(|a, b| b.0.total_cmp(&a.0));
+            all.extend(found.iter().take(NEAREST).map(|&(_, shortfall)| shortfall));
         }
-        ranks.sort_unstable();
-        ranks
+        Law::of(&all)
     }
 
-    /// The estimate of every row, block by block; below all others where a row does not pass.
-    fn estimates(&self, request: &Request<'_>, plan: &Plan) -> Vec<Vec<f32>> {
-        let floor = SharedFloor::new(0.0);
-        let mut worker = Worker::new(self, request, plan, &floor);
-        let query = BitQuery::new(request.query.unwrap_or_default(), crate::kernel::padded(self.dims()));
-        let each = |index| {
-            let (passing, estimates) = worker.estimate(index, &query, 0.0);
-            let mut all = vec![f32::NEG_INFINITY; self.blocks()[index].len()];
-            passing.iter().for_each(|lane| all[lane] = estimates[lane]);
-            all
-        };
-        (0..self.blocks().len()).map(each).collect()
-    }
-
-    /// Chooses candidates by their sketches and bounds them by their quantised rows.
-    pub(super) fn scan_candidates(
-        &self,
-        request: &Request<'_>,
-        plan: &Plan,
-        floor: &SharedFloor,
-        most: usize,
-    ) -> (Vec<Survivor>, usize) {
+    /// Visits blocks until none can hold a hit, and of their rows those that are likely to be one.
+    pub(super) fn scan_likely(&self, request: &Request<'_>, plan: &Plan, floor: &SharedFloor, aim: &Aim) -> (Vec<Survivor>, usize) {
         let mut worker = Worker::new(self, request, plan, floor);
-        let query = BitQuery::new(request.query.unwrap_or_default(), crate::kernel::padded(self.dims()));
-        let most = most.min(self.len());
-        let mut best = Candidates { most, found: Vec::with_capacity(2 * most + 64), threshold: floor.get() };
+        let query = BitQuery::new(request.query.unwrap_or_default(), padded(self.dims()));
+        let reach = (aim.margin as f32) * query.norm();
         for &(bound, block) in &plan.order {
-            if bound < f64::from(best.threshold) {
+            if bound < f64::from(floor.get()) {
                 break;
             }
-            let (passing, estimates) = worker.estimate(block, &query, best.threshold);
-            for lane in passing.iter() {
-                best.push(Survivor { up: estimates[lane], block: block as u32, lane: lane as u32 });
-            }
-        }
-        best.cut();
-        best.found.sort_unstable_by_key(|candidate| (candidate.block, candidate.lane));
-        for part in best.found.chunk_by(|a, b| a.block == b.block) {
-            let mut some = Bits::default();
-            part.iter().for_each(|candidate| some.set(candidate.lane as usize, true));
-            worker.visit_some(part[0].block as usize, some);
+            worker.visit_likely(block, &query, reach);
         }
         (worker.survivors, worker.scanned_rows)
+    }
+
+    /// The chance that hits like these were found, each from the floor that it met.
+    pub(super) fn recall_of(&self, plan: &Plan, query: &[f32], aim: &Aim, hits: &[(Candidate, Survivor)]) -> f64 {
+        let unit = plan.shift.exp2();
+        let norm = f64::from(query.iter().map(|x| x * x).sum::<f32>().sqrt());
+        let chance = |(hit, survivor): &(Candidate, Survivor)| {
+            let (block, lane) = survivor.place();
+            let spread = f64::from(self.blocks()[block].sketch(self.dims()).spreads()[lane]) * norm;
+            let seen = f64::from(survivor.seen) * unit;
+            let parts = &hit.parts;
+            if seen <= 0.0 || spread <= 0.0 || parts.score <= 0.0 {
+                return 1.0;
+            }
+            let room = parts.relevance_raw * (1.0 - seen / parts.score) / (plan.gain * spread);
+            aim.law.chance(aim.margin + room)
+        };
+        if hits.is_empty() { 1.0 } else { hits.iter().map(chance).sum::<f64>() / hits.len() as f64 }
     }
 }

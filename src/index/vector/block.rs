@@ -81,15 +81,21 @@ impl Block {
         self.sheet.rows(self.len())
     }
 
+    /// Value of one step of a row.
+    pub(super) fn scale(&self, lane: usize) -> f32 {
+        self.sheet.get(Column::Scale, lane)
+    }
+
     pub(super) fn row_bytes(&self, lane: usize) -> &[u8] {
         self.sheet.row(lane)
     }
 
     /// The sketch of the rows, drawn when it is first asked for.
-    pub(super) fn sketch(&self) -> &Sketch {
+    pub(super) fn sketch(&self, dims: usize) -> &Sketch {
         self.sketch.get_or_init(|| {
-            let row = |lane| (self.sheet.row(lane), self.sheet.get(Column::Scale, lane));
-            Box::new(Sketch::draw(self.sheet.stride(), (0..self.len()).map(row)))
+            let mut sketch = Sketch::new(dims, self.len());
+            (0..self.len()).for_each(|lane| sketch.put(lane, self.sheet.row(lane), self.scale(lane)));
+            Box::new(sketch)
         })
     }
 
@@ -126,7 +132,7 @@ impl Block {
 
     /// The vector of a row, as exactly as its quantised form knows it.
     pub(super) fn unquantised(&self, lane: usize, dims: usize) -> Vec<f32> {
-        let scale = self.sheet.get(Column::Scale, lane);
+        let scale = self.scale(lane);
         self.sheet.row(lane)[..dims].iter().map(|&x| (f32::from(x) - 128.0) * scale).collect()
     }
 
@@ -140,7 +146,6 @@ impl Block {
     }
 
     pub(super) fn set_vector(&mut self, lane: usize, vector: &VectorSource<'_>) {
-        self.sketch.take();
         let bytes = self.sheet.row_mut(lane);
         let (scale, known) = match *vector {
             VectorSource::Full(row) => (self.kernel.quantise_row(row, bytes), true),
@@ -153,6 +158,9 @@ impl Block {
                 (NO_SCALE, false)
             }
         };
+        if let Some(sketch) = self.sketch.get_mut() {
+            sketch.put(lane, self.sheet.row(lane), scale.scale);
+        }
         self.sheet.set_scale(lane, &scale);
         self.norms[lane] = scale.norm;
         self.norm_max = self.norm_max.max(scale.norm);

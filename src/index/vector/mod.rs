@@ -12,6 +12,7 @@ mod full;
 mod hull;
 #[cfg(feature = "testing")]
 mod lab;
+mod law;
 mod legs;
 mod lookup;
 mod rank;

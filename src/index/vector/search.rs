@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
-use super::approximate::Guess;
+use super::approximate::Aim;
 use super::arena::Arena;
 use super::hull::{GridDecay, LogBound};
 use super::request::{Candidate, Outcome, Request};
@@ -58,21 +58,28 @@ impl Arena {
             return Ok(Outcome { total_rows: self.len(), ..Outcome::default() });
         }
         let plan = self.plan(request);
-        let guess = request.approximate.and_then(|target| self.guess(request, &plan, target));
-        self.answer(request, &plan, guess)
+        let aim = request.approximate.and_then(|target| self.aim(request, &plan, target));
+        self.answer(request, &plan, aim)
     }
 
-    /// The answer from all rows, or from a guessed number of candidates.
-    pub(super) fn answer(&self, request: &Request<'_>, plan: &Plan, guess: Option<Guess>) -> Result<Outcome> {
+    /// The answer from all rows, or from those that are likely enough.
+    pub(super) fn answer(&self, request: &Request<'_>, plan: &Plan, aim: Option<Aim>) -> Result<Outcome> {
         let floor = SharedFloor::new(least_bound(request.min_score, plan.shift));
-        let (mut survivors, scanned_rows) = match guess {
-            Some(guess) => self.scan_candidates(request, plan, &floor, guess.candidates),
+        let (mut survivors, scanned_rows) = match &aim {
+            Some(aim) => self.scan_likely(request, plan, &floor, aim),
             None => self.scan(request, plan, &floor),
         };
         let least = floor.get();
         survivors.retain(|survivor| survivor.up >= least);
-        let (hits, reranked_rows) = self.rerank(request, plan, survivors)?;
-        let approximate = guess.map(|guess| guess.recall);
+        let (hits, reranked_rows) = self.rerank(request, plan, &mut survivors)?;
+        let query = request.query.unwrap_or_default();
+        let approximate = aim.map(|aim| {
+            let seen: Vec<_> = hits.iter().filter_map(|hit| {
+                let place = self.place_of(hit.row)?;
+                survivors.iter().find(|s| s.place() == place).map(|s| (*hit, *s))
+            }).collect();
+            self.recall_of(plan, query, &aim, &seen)
+        });
         Ok(Outcome { hits, total_rows: self.len(), scanned_rows, reranked_rows, approximate })
     }
 
@@ -166,13 +173,13 @@ impl Arena {
         &self,
         request: &Request<'_>,
         plan: &Plan,
-        mut survivors: Vec<Survivor>,
+        survivors: &mut [Survivor],
     ) -> Result<(Vec<Candidate>, usize)> {
         survivors.sort_unstable_by(|a, b| b.up.total_cmp(&a.up));
         let (mut best, mut buffer, mut reranked) = (Best::new(request.k), Vec::new(), 0);
         let unit = (-plan.shift).exp2();
         let min_score = request.min_score.unwrap_or(f64::NEG_INFINITY);
-        for survivor in survivors {
+        for survivor in survivors.iter() {
             let kth = best.kth_score().map_or(0.0, |kth| kth * unit * SCORE_SLACK);
             if plan.proof_k > 0 && kth > PROOF_MIN && kth > f64::from(survivor.up) {
                 break;
