@@ -2,132 +2,227 @@
 //!
 //! A row is left out where its estimate is further under the floor than estimates are likely to be.
 
-use parking_lot::Mutex;
+use parking_lot::{Mutex, RwLock};
 
 use super::arena::Arena;
-use super::bits::BLOCK_ROWS;
-use super::block::Block;
+use super::ivf::{Growth, Member};
 use super::law::Law;
-use super::request::{Candidate, Request};
-use super::scan::{Survivor, Worker};
+use super::request::{Candidate, Outcome, Request};
+use super::scan::{Hurdle, Place, Survivor, Worker};
 use super::search::Plan;
 use super::top::SharedFloor;
-use crate::kernel::{BitQuery, Dispatch, padded};
+use super::watch::Watch;
+use crate::error::Result;
+use crate::kernel::{BitQuery, padded};
 
 /// Smaller users are answered exactly.
 const ROWS_MIN: usize = 8192;
+/// From here on rows are gathered in lists.
+const LISTS_ROWS_MIN: usize = 32_768;
 /// Past this part of all rows an exact answer is as cheap.
 const HITS_PART: usize = 16;
-/// Rows that stand in for queries.
-const QUERIES: usize = 48;
-/// How far from a row a query is put, as a part of its length.
-const NOISE: f32 = 0.3;
-/// Blocks that each of them is compared with, and rows in those that are nearest.
-const BLOCKS: usize = 16;
-const NEAREST: usize = 16;
+/// Blocks that say where the floor will be, before lists are looked up.
+const FIRST_BLOCKS: usize = 8;
 
 /// How an approximate answer will be had.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Aim {
-    /// Spreads that an estimate may be under the floor.
-    pub(super) margin: f64,
-    /// How estimates are off.
-    pub(super) law: Law,
+    pub(super) target: f64,
+    /// How estimates are off, and by how many spreads one may be under the floor.
+    law: Law,
+    margin: f64,
+    /// Deviations that margins were widened by.
+    pub(super) wider: f64,
 }
 
-/// What was measured so far.
-#[derive(Default)]
-pub(super) struct Trials(Mutex<Option<(usize, Law)>>);
-
-/// A query near a row: real queries are less like any row than rows are like each other.
-fn near(mut row: Vec<f32>) -> Vec<f32> {
-    let size = row.iter().map(|x| x * x).sum::<f32>().sqrt();
-    let each = NOISE * size * (3.0 / row.len() as f32).sqrt();
-    let mut state = 0x9e37_79b9u32;
-    for x in &mut row {
-        state = (state ^ x.to_bits()).wrapping_mul(0x85eb_ca6b).rotate_left(13);
-        *x += each * (state as i32 as f32 / i32::MAX as f32);
+impl Aim {
+    pub(super) fn new(target: f64, law: Law, wider: f64) -> Self {
+        Self { target, law, margin: law.wide_margin(target, wider), wider }
     }
-    row
+
+    /// By how much estimates may be under the floor, per spread of a row.
+    pub(super) fn reach(&self, query: &BitQuery) -> f32 {
+        self.margin as f32 * query.norm()
+    }
 }
 
-/// By how many spreads the cosines of a block's rows are over their estimates, with the cosines.
-fn shortfalls(kernel: Dispatch, dims: usize, block: &Block, query: &[f32]) -> Vec<(f32, f32)> {
-    let (planes, bits) = (kernel.quantise_query(query), BitQuery::new(query, padded(dims)));
-    let (mut sums, mut estimates) = ([0; BLOCK_ROWS], [0; BLOCK_ROWS]);
-    let sketch = block.sketch(dims);
-    kernel.scan_i8(&planes, block.rows(), &mut sums[..block.len()]);
-    kernel.scan_bits(&bits, sketch.words(), &mut estimates);
-    let one = |lane: usize| {
-        let cosine = sums[lane] as f32 * planes.scale * block.scale(lane);
-        let estimate = estimates[lane] as f32 * bits.step() * sketch.factors()[lane];
-        (cosine, (cosine - estimate) / (sketch.spreads()[lane] * bits.norm()).max(f32::MIN_POSITIVE))
-    };
-    block.live().and(&block.with_vector()).iter().map(one).collect()
+/// Rows that may be hits, and what they had to reach.
+#[derive(Default)]
+pub(super) struct Found {
+    survivors: Vec<Survivor>,
+    hurdles: Vec<Hurdle>,
+    scanned_rows: usize,
+    /// How near hits are to their lists, and what was allowed, where lists were used.
+    lists: Option<(Law, f64)>,
+}
+
+impl Found {
+    pub(super) fn by_lists(worker: Worker<'_>, law: Law, margin: f64) -> Self {
+        Self { lists: Some((law, margin)), ..Self::from(worker) }
+    }
+
+    /// Adds what was found first; its hurdles count where both found a row.
+    fn after(mut self, first: Self) -> Self {
+        self.survivors.extend(first.survivors);
+        self.survivors.sort_unstable_by_key(Survivor::place);
+        self.survivors.dedup_by_key(|survivor| survivor.place());
+        self.hurdles.splice(0..0, first.hurdles);
+        Self { scanned_rows: self.scanned_rows + first.scanned_rows, ..self }
+    }
+}
+
+impl From<Worker<'_>> for Found {
+    fn from(worker: Worker<'_>) -> Self {
+        let Worker { survivors, hurdles, scanned_rows, .. } = worker;
+        Self { survivors, hurdles, scanned_rows, lists: None }
+    }
+}
+
+/// What was measured so far: the law of estimates, at how many rows, and how answers were.
+#[derive(Default)]
+pub(super) struct Trials(Mutex<(Option<(usize, Law)>, Watch)>);
+
+/// Lists of alike rows, where there are any.
+#[derive(Default)]
+pub(super) struct Alike(RwLock<Option<Growth>>);
+
+impl Alike {
+    pub(super) fn add(&mut self, member: Option<&Member<'_>>) {
+        if let (Some(growth), Some(member)) = (self.0.get_mut(), member) {
+            growth.add(member);
+        }
+    }
+
+    pub(super) fn forget(&mut self, member: Option<&Member<'_>>) {
+        let (growth, Some(member)) = (self.0.get_mut(), member) else { return };
+        if growth.as_ref().is_some_and(|growth| growth.has_sampled(member.facts.row)) {
+            *growth = None;
+        }
+        if let Some(growth) = growth {
+            growth.forget(member);
+        }
+    }
+
+    pub(super) fn change(&mut self, member: Option<&Member<'_>>) {
+        if let (Some(growth), Some(member)) = (self.0.get_mut(), member) {
+            growth.change(member);
+        }
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        self.0.read().as_ref().map_or(0, Growth::bytes)
+    }
+
+    #[cfg(test)]
+    pub(super) fn peek<R>(&self, look: impl FnOnce(Option<&Growth>) -> R) -> R {
+        look(self.0.read().as_ref())
+    }
 }
 
 impl Arena {
-    /// How to answer approximately; none where an exact answer is better.
-    pub(super) fn aim(&self, request: &Request<'_>, plan: &Plan, target: f64) -> Option<Aim> {
+    /// The answer from the rows that are likely enough, where that is cheaper than an exact one.
+    pub(super) fn answer_roughly(&self, request: &Request<'_>, plan: &Plan, target: f64) -> Result<Outcome> {
+        let Some((aim, is_due)) = self.aim(request, plan, target) else { return self.answer(request, plan) };
+        let rough = self.answer_likely(request, plan, &aim)?;
+        let said = rough.approximate.unwrap_or(1.0);
+        if !is_due {
+            let approximate = Some(self.trials.0.lock().1.correct(said));
+            return Ok(Outcome { approximate, ..rough });
+        }
+        let exact = self.answer(request, plan)?;
+        let is_found = |hit: &&Candidate| rough.hits.iter().any(|found| found.row == hit.row);
+        let found = exact.hits.iter().filter(is_found).count();
+        if self.trials.0.lock().1.tell(target, said, exact.hits.len(), found) {
+            self.alike.0.try_write().into_iter().for_each(|mut lists| *lists = None);
+        }
+        Ok(exact)
+    }
+
+    /// How to answer, and whether to check that; none where an exact answer is better.
+    fn aim(&self, request: &Request<'_>, plan: &Plan, target: f64) -> Option<(Aim, bool)> {
         let dense = plan.planes.is_some() && plan.gain > 0.0;
         if self.len() < ROWS_MIN || !dense || plan.proof_k == 0 || request.k >= self.len() / HITS_PART {
             return None;
         }
-        let mut known = self.trials.0.lock();
+        let mut trials = self.trials.0.lock();
+        let (known, watch) = &mut *trials;
         if known.is_none_or(|(rows, _)| self.len() > rows + rows / 2) {
             *known = self.measure().map(|law| (self.len(), law));
         }
         let (_, law) = (*known)?;
-        Some(Aim { margin: law.margin(target), law })
+        Some((Aim::new(target, law, watch.wider()), watch.is_due()))
     }
 
-    /// The law of estimates for rows near to queries that are near to other rows.
-    fn measure(&self) -> Option<Law> {
-        let mut all = Vec::with_capacity(QUERIES * NEAREST);
-        let count = self.blocks().len();
-        let step = |part: usize, parts: usize| (part * count / parts) % count;
-        for i in 0..QUERIES {
-            let block = &self.blocks()[step(i, QUERIES)];
-            let Some(lane) = block.live().and(&block.with_vector()).iter().next() else { continue };
-            let query = near(block.unquantised(lane, self.dims()));
-            let blocks = (0..BLOCKS).map(|j| &self.blocks()[step(i + j * QUERIES + QUERIES / 2, BLOCKS * QUERIES)]);
-            let mut found: Vec<_> =
-                blocks.flat_map(|block| shortfalls(self.kernel(), self.dims(), block, &query)).collect();
-            found.sort_unstable_by(|a, b| b.0.total_cmp(&a.0));
-            all.extend(found.iter().take(NEAREST).map(|&(_, shortfall)| shortfall));
-        }
-        Law::of(&all)
+    pub(super) fn answer_likely(&self, request: &Request<'_>, plan: &Plan, aim: &Aim) -> Result<Outcome> {
+        let floor = self.first_floor(request, plan);
+        let found = self.scan_likely(request, plan, &floor, aim);
+        self.finish_likely(request, plan, aim, floor.get(), found)
     }
 
-    /// Visits blocks until none can hold a hit, and of their rows those that are likely to be one.
-    pub(super) fn scan_likely(&self, request: &Request<'_>, plan: &Plan, floor: &SharedFloor, aim: &Aim) -> (Vec<Survivor>, usize) {
-        let mut worker = Worker::new(self, request, plan, floor);
+    /// Scores what was found, and the chance that it was.
+    pub(super) fn finish_likely(
+        &self,
+        request: &Request<'_>,
+        plan: &Plan,
+        aim: &Aim,
+        least: f32,
+        mut found: Found,
+    ) -> Result<Outcome> {
+        found.survivors.retain(|survivor| survivor.up >= least);
+        let (hits, reranked_rows) = self.rerank(request, plan, std::mem::take(&mut found.survivors))?;
+        let approximate = Some(self.chance_of(request, plan, aim, &found, &hits));
+        Ok(Outcome { hits, total_rows: self.len(), scanned_rows: found.scanned_rows, reranked_rows, approximate })
+    }
+
+    /// Visits blocks, or lists, until none can hold a hit, and of their rows those that are likely to be one.
+    fn scan_likely(&self, request: &Request<'_>, plan: &Plan, floor: &SharedFloor, aim: &Aim) -> Found {
         let query = BitQuery::new(request.query.unwrap_or_default(), padded(self.dims()));
-        let reach = (aim.margin as f32) * query.norm();
-        for &(bound, block) in &plan.order {
-            if bound < f64::from(floor.get()) {
-                break;
+        let mut worker = Worker::new(self, request, plan, floor);
+        let (first, rest) = plan.order.split_at(FIRST_BLOCKS.min(plan.order.len()));
+        let is_hopeful = |&&(bound, _): &&(f64, usize)| bound >= f64::from(floor.get());
+        first.iter().take_while(is_hopeful).for_each(|&(_, block)| worker.visit_likely(block, &query, aim));
+        if request.legs.is_none() && self.len() >= LISTS_ROWS_MIN && floor.get() > 0.0 {
+            self.grow_lists();
+            let blocks = rest.iter().take_while(is_hopeful).count();
+            let lists = self.alike.0.try_read();
+            if let Some(Growth::Ready(lists)) = lists.as_deref().and_then(Option::as_ref)
+                && let Some(found) = lists.search(self, request, plan, floor, (aim, &query), blocks)
+            {
+                return found.after(worker.into());
             }
-            worker.visit_likely(block, &query, reach);
         }
-        (worker.survivors, worker.scanned_rows)
+        rest.iter().take_while(is_hopeful).for_each(|&(_, block)| worker.visit_likely(block, &query, aim));
+        worker.into()
     }
 
-    /// The chance that hits like these were found, each from the floor that it met.
-    pub(super) fn recall_of(&self, plan: &Plan, query: &[f32], aim: &Aim, hits: &[(Candidate, Survivor)]) -> f64 {
-        let unit = plan.shift.exp2();
-        let norm = f64::from(query.iter().map(|x| x * x).sum::<f32>().sqrt());
-        let chance = |(hit, survivor): &(Candidate, Survivor)| {
-            let (block, lane) = survivor.place();
-            let spread = f64::from(self.blocks()[block].sketch(self.dims()).spreads()[lane]) * norm;
-            let seen = f64::from(survivor.seen) * unit;
-            let parts = &hit.parts;
-            if seen <= 0.0 || spread <= 0.0 || parts.score <= 0.0 {
-                return 1.0;
-            }
-            let room = parts.relevance_raw * (1.0 - seen / parts.score) / (plan.gain * spread);
-            aim.law.chance(aim.margin + room)
+    /// Builds lists one step further, unless somebody else uses them right now.
+    pub(super) fn grow_lists(&self) {
+        if let Some(mut lists) = self.alike.0.try_write() {
+            let growth = lists.take().map_or_else(|| Growth::start(self), |growth| growth.step(self));
+            *lists = Some(growth);
+        }
+    }
+
+    /// The chance that hits like these are found, from what each had to reach.
+    fn chance_of(&self, request: &Request<'_>, plan: &Plan, aim: &Aim, found: &Found, hits: &[Candidate]) -> f64 {
+        let norm = request.query.unwrap_or_default().iter().map(|x| x * x).sum::<f32>().sqrt();
+        let chance = |hit: &Candidate| {
+            let place = self.place_of(hit.row)?;
+            let hurdle = found.hurdles.iter().find(|hurdle| hurdle.place == place)?;
+            let estimate = aim.law.chance(aim.margin + self.room(plan, hit, hurdle, norm));
+            let list = hurdle.entry.zip(found.lists);
+            let entry = list.map_or(1.0, |(entry, (law, _))| law.chance(entry.allowed(hit.parts.dense_cos)));
+            Some(estimate * entry)
         };
-        if hits.is_empty() { 1.0 } else { hits.iter().map(chance).sum::<f64>() / hits.len() as f64 }
+        let all: f64 = hits.iter().map(|hit| chance(hit).unwrap_or(1.0)).sum();
+        if hits.is_empty() { 1.0 } else { all / hits.len() as f64 }
+    }
+
+    /// Spreads that the cosine of a hit is over what it needed to be.
+    fn room(&self, plan: &Plan, hit: &Candidate, hurdle: &Hurdle, norm: f32) -> f64 {
+        let (block, lane): Place = hurdle.place;
+        let spread = self.blocks()[block].sketch(self.dims()).spreads()[lane] * norm;
+        let needed = f64::from(hurdle.floor) * plan.shift.exp2() / hit.parts.score.max(f64::MIN_POSITIVE);
+        hit.parts.relevance_raw * (1.0 - needed) / (plan.gain * f64::from(spread.max(f32::MIN_POSITIVE)))
     }
 }

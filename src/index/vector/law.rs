@@ -7,21 +7,20 @@ pub(super) struct Law {
     deviation: f64,
 }
 
-/// Bounds of what a margin is looked for in.
-const MARGIN_MAX: f64 = 16.0;
+/// The least chance of missing that is told apart from none.
+const REST_MIN: f64 = 1e-12;
 const DEVIATION_MIN: f64 = 0.05;
-const HALVINGS: usize = 40;
 
 impl Law {
-    /// The law of some shortfalls (true cosine less estimate, in spreads), on the safe side by one standard
-    /// error; none if there are too few.
-    pub(super) fn of(shortfalls: &[f32]) -> Option<Self> {
+    /// The law of some shortfalls (true cosine less estimate, in spreads); none of
+    /// fewer than two.
+    pub(super) fn of(shortfalls: &[f64]) -> Option<Self> {
         let count = shortfalls.len() as f64;
         if shortfalls.len() < 2 {
             return None;
         }
-        let mean = shortfalls.iter().map(|&d| f64::from(d)).sum::<f64>() / count;
-        let squares = shortfalls.iter().map(|&d| (f64::from(d) - mean).powi(2)).sum::<f64>();
+        let mean = shortfalls.iter().sum::<f64>() / count;
+        let squares = shortfalls.iter().map(|&d| (d - mean).powi(2)).sum::<f64>();
         let deviation = (squares / (count - 1.0)).sqrt().max(DEVIATION_MIN);
         Some(Self { mean, deviation })
     }
@@ -31,13 +30,23 @@ impl Law {
         0.5 * libm::erfc((self.mean - margin) / (self.deviation * std::f64::consts::SQRT_2))
     }
 
-    /// The least margin that this part of all shortfalls stays under.
-    pub(super) fn margin(&self, chance: f64) -> f64 {
-        let (mut low, mut high) = (-MARGIN_MAX, MARGIN_MAX);
-        for _ in 0..HALVINGS {
-            let middle = 0.5 * (low + high);
-            if self.chance(middle) < chance { low = middle } else { high = middle }
-        }
-        high
+    /// The margin of a part, and some deviations more.
+    pub(super) fn wide_margin(&self, chance: f64, wider: f64) -> f64 {
+        self.margin(chance) + wider * self.deviation
     }
+
+    /// The least margin that this part of all shortfalls stays under.
+    fn margin(&self, chance: f64) -> f64 {
+        let rest = chance.min(1.0 - chance).max(REST_MIN);
+        let size = quantile(rest);
+        self.mean + self.deviation * if chance < 0.5 { -size } else { size }
+    }
+}
+
+/// How many deviations are exceeded with this chance of at most one half; off by less than 5e-4 (Hastings).
+fn quantile(rest: f64) -> f64 {
+    let t = (-2.0 * rest.ln()).sqrt();
+    let above = 2.515_517 + t * (0.802_853 + t * 0.010_328);
+    let below = 1.0 + t * (1.432_788 + t * (0.189_269 + t * 0.001_308));
+    t - above / below
 }

@@ -10,11 +10,13 @@ mod block;
 mod facts;
 mod full;
 mod hull;
+mod ivf;
 #[cfg(feature = "testing")]
 mod lab;
 mod law;
 mod legs;
 mod lookup;
+mod measure;
 mod rank;
 mod request;
 mod runs;
@@ -23,6 +25,7 @@ mod search;
 mod sheet;
 mod sketch;
 mod top;
+mod watch;
 
 #[cfg(test)]
 mod tests;

@@ -1,9 +1,11 @@
 //! One pass over a block: sums, bounds, survivors.
 
+use super::approximate::Aim;
 use super::arena::Arena;
 use super::bits::{BLOCK_ROWS, Bits};
 use super::block::Block;
 use super::hull::days_between;
+use super::ivf::Entry;
 use super::request::Request;
 use super::search::Plan;
 use super::sheet::Column;
@@ -23,6 +25,9 @@ const CEILING_SLACK: f64 = 1.05;
 /// Keeps the product with a weight inside f32; no row comes near it.
 const CEILING_MAX: f64 = (1u128 << 100) as f64;
 
+/// Sketches that one search draws; it reads further blocks whole.
+const DRAWN_MAX: usize = 64;
+
 static ZEROS: [f32; BLOCK_ROWS] = [0.0; BLOCK_ROWS];
 static ONES: [f32; BLOCK_ROWS] = [1.0; BLOCK_ROWS];
 
@@ -35,18 +40,26 @@ pub(super) struct Survivor {
     pub(super) up: f32,
     pub(super) block: u32,
     pub(super) lane: u32,
-    /// The floor that it had to reach by estimate; 0 for none.
-    pub(super) seen: f32,
 }
 
 impl Survivor {
-    fn new(up: f32, (block, lane): Place, seen: f32) -> Self {
-        Self { up, block: block as u32, lane: lane as u32, seen }
+    fn new(up: f32, (block, lane): Place) -> Self {
+        Self { up, block: block as u32, lane: lane as u32 }
     }
 
     pub(super) fn place(&self) -> Place {
         (self.block as usize, self.lane as usize)
     }
+}
+
+/// What a likely row had to reach to be looked at.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Hurdle {
+    pub(super) place: Place,
+    /// The floor, by its estimate.
+    pub(super) floor: f32,
+    /// What its list had to reach, where it was found in one.
+    pub(super) entry: Option<Entry>,
 }
 
 /// One thread's part of a search.
@@ -57,7 +70,10 @@ pub(super) struct Worker<'a> {
     floor: &'a SharedFloor,
     lower: LowerBounds,
     pub(super) survivors: Vec<Survivor>,
+    /// Of the rows that had one.
+    pub(super) hurdles: Vec<Hurdle>,
     pub(super) scanned_rows: usize,
+    drawn: usize,
     largest_extra: f64,
     sums: [i32; BLOCK_ROWS],
     extra: [f32; BLOCK_ROWS],
@@ -76,7 +92,9 @@ impl<'a> Worker<'a> {
             floor,
             lower: LowerBounds::new(plan.proof_k),
             survivors: Vec::with_capacity(BLOCK_ROWS),
+            hurdles: Vec::new(),
             scanned_rows: 0,
+            drawn: 0,
             largest_extra: 0.0,
             sums: [0; BLOCK_ROWS],
             extra: [0.0; BLOCK_ROWS],
@@ -104,42 +122,52 @@ impl<'a> Worker<'a> {
         self.keep(index, survivors);
     }
 
-    /// Looks at the rows of a block that may be hits even if their estimates are too low by `reach` spreads.
-    pub(super) fn visit_likely(&mut self, index: usize, query: &BitQuery, reach: f32) {
-        if self.floor.get() <= 0.0 {
+    /// Looks at the rows of a block that are likely to be hits.
+    pub(super) fn visit_likely(&mut self, index: usize, query: &BitQuery, aim: &Aim) {
+        let block = &self.arena.blocks()[index];
+        let is_drawn = block.has_sketch();
+        if self.floor.get() <= 0.0 || (!is_drawn && self.drawn >= DRAWN_MAX) {
             return self.visit(index);
         }
-        let block = &self.arena.blocks()[index];
+        self.drawn += usize::from(!is_drawn);
         let eligible = eligible(block, index, self.request);
         if eligible.is_empty() {
             return;
         }
         self.scanned_rows += block.len();
-        let sketch = block.sketch(self.arena.dims());
-        let marked = self.estimate(block, Some(index), query, sketch, reach).and(&eligible);
+        let marked = self.estimate(block, Some(index), query, aim).and(&eligible);
         let likely: Vec<_> = self.filtered(block, marked).iter().map(|lane| (lane, (index, lane))).collect();
-        self.examine(block, &likely);
+        self.examine(block, &likely, None);
+    }
+
+    /// The same for a part of a list.
+    pub(super) fn visit_part(&mut self, part: &Block, query: &BitQuery, aim: &Aim, entry: Entry) {
+        let eligible = part.gated(self.request.gate).and(&part.with_vector());
+        if eligible.is_empty() {
+            return;
+        }
+        self.scanned_rows += part.len();
+        let marked = self.estimate(part, None, query, aim).and(&eligible);
+        let likely = self.filtered(part, marked).iter().filter_map(|lane| {
+            let place = self.arena.place_of(part.facts[lane].row)?;
+            Some((lane, place))
+        });
+        let likely: Vec<_> = likely.collect();
+        self.examine(part, &likely, Some(entry));
     }
 
     /// The rows whose estimates come near the floor.
-    fn estimate(
-        &mut self,
-        block: &Block,
-        index: Option<usize>,
-        query: &BitQuery,
-        sketch: &Sketch,
-        reach: f32,
-    ) -> Bits {
+    fn estimate(&mut self, block: &Block, index: Option<usize>, query: &BitQuery, aim: &Aim) -> Bits {
+        let sketch = block.sketch(self.arena.dims());
         self.arena.kernel().scan_bits(query, sketch.words(), &mut self.sums);
-        self.bound(block, index, Some((query, sketch, reach)))
+        self.bound(block, index, Some((query, sketch, aim.reach(query))))
     }
 
     /// Bounds likely rows, given by lane and place, and keeps those that reach the floor.
-    fn examine(&mut self, block: &Block, likely: &[(usize, Place)]) {
+    fn examine(&mut self, block: &Block, likely: &[(usize, Place)], entry: Option<Entry>) {
         let seen = self.floor.get();
         let Some(consts) = self.consts(block, self.largest_extra) else {
-            let all = likely.iter().map(|&(_, place)| Survivor::new(f32::INFINITY, place, seen));
-            return self.survivors.extend(all);
+            return self.survivors.extend(likely.iter().map(|&(_, place)| Survivor::new(f32::INFINITY, place)));
         };
         for some in likely.chunks(BOUND_LANES) {
             let mut rows = Gathered::default();
@@ -149,7 +177,8 @@ impl<'a> Worker<'a> {
             self.arena.kernel().bounds(&rows.as_rows(), &consts, &mut up, &mut down, &mut marks);
             for (i, &(_, place)) in some.iter().enumerate().filter(|(i, _)| marks[0] >> i & 1 == 1) {
                 let halved = self.plan.contradicted.contains(&place);
-                self.keep_row(Survivor::new(up[i], place, seen), if halved { 0.5 * down[i] } else { down[i] });
+                self.keep_row(Survivor::new(up[i], place), if halved { 0.5 * down[i] } else { down[i] });
+                self.hurdles.push(Hurdle { place, floor: seen, entry });
             }
         }
     }
@@ -294,7 +323,7 @@ impl<'a> Worker<'a> {
         }
         self.floor.raise(floor);
         for lane in survivors.iter().filter(|&lane| self.up[lane] >= floor) {
-            self.survivors.push(Survivor::new(self.up[lane], (index, lane), 0.0));
+            self.survivors.push(Survivor::new(self.up[lane], (index, lane)));
         }
     }
 }

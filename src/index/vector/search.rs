@@ -4,7 +4,6 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
-use super::approximate::Aim;
 use super::arena::Arena;
 use super::hull::{GridDecay, LogBound};
 use super::request::{Candidate, Outcome, Request};
@@ -37,6 +36,8 @@ pub(super) struct Plan {
     pub(super) z: f64,
     /// The whole exponent that bounds are relative to.
     pub(super) shift: f64,
+    /// The largest weight times decay of any row, in units of 2^shift.
+    pub(super) factor_max: f64,
     /// How many lower bounds prove a floor; 0 for never.
     pub(super) proof_k: usize,
     /// Block and lane of contradicted rows.
@@ -58,29 +59,25 @@ impl Arena {
             return Ok(Outcome { total_rows: self.len(), ..Outcome::default() });
         }
         let plan = self.plan(request);
-        let aim = request.approximate.and_then(|target| self.aim(request, &plan, target));
-        self.answer(request, &plan, aim)
+        match request.approximate {
+            Some(target) => self.answer_roughly(request, &plan, target),
+            None => self.answer(request, &plan),
+        }
     }
 
-    /// The answer from all rows, or from those that are likely enough.
-    pub(super) fn answer(&self, request: &Request<'_>, plan: &Plan, aim: Option<Aim>) -> Result<Outcome> {
-        let floor = SharedFloor::new(least_bound(request.min_score, plan.shift));
-        let (mut survivors, scanned_rows) = match &aim {
-            Some(aim) => self.scan_likely(request, plan, &floor, aim),
-            None => self.scan(request, plan, &floor),
-        };
+    /// The exact answer.
+    pub(super) fn answer(&self, request: &Request<'_>, plan: &Plan) -> Result<Outcome> {
+        let floor = self.first_floor(request, plan);
+        let (mut survivors, scanned_rows) = self.scan(request, plan, &floor);
         let least = floor.get();
         survivors.retain(|survivor| survivor.up >= least);
-        let (hits, reranked_rows) = self.rerank(request, plan, &mut survivors)?;
-        let query = request.query.unwrap_or_default();
-        let approximate = aim.map(|aim| {
-            let seen: Vec<_> = hits.iter().filter_map(|hit| {
-                let place = self.place_of(hit.row)?;
-                survivors.iter().find(|s| s.place() == place).map(|s| (*hit, *s))
-            }).collect();
-            self.recall_of(plan, query, &aim, &seen)
-        });
-        Ok(Outcome { hits, total_rows: self.len(), scanned_rows, reranked_rows, approximate })
+        let (hits, reranked_rows) = self.rerank(request, plan, survivors)?;
+        Ok(Outcome { hits, total_rows: self.len(), scanned_rows, reranked_rows, approximate: None })
+    }
+
+    /// The floor that is there before any row is looked at.
+    pub(super) fn first_floor(&self, request: &Request<'_>, plan: &Plan) -> SharedFloor {
+        SharedFloor::new(least_bound(request.min_score, plan.shift))
     }
 
     pub(super) fn check_request(&self, request: &Request<'_>) -> Result<()> {
@@ -110,6 +107,7 @@ impl Arena {
             offset: -p.lo * dense,
             z: p.z,
             shift: 0.0,
+            factor_max: f64::INFINITY,
             proof_k: 0,
             contradicted: request.contradicted.iter().filter_map(|&row| self.place_of(row)).collect(),
             order: Vec::new(),
@@ -127,15 +125,23 @@ impl Arena {
             let most = logs.iter().fold(f64::NEG_INFINITY, |most, log| most.max(log.decayed));
             plan.shift = most.ceil().clamp(-1e9, 1e9);
         }
+        let mut factor_max = 0.0;
         let bound = |(block, log): (usize, &LogBound)| {
-            let relevance = self.relevance_bound(request, plan, block);
-            let decayed = (1.0 - plan.grid.floor) * (log.decayed - plan.shift).exp2();
-            let factor = if plan.grid.floor == 0.0 { decayed } else { plan.grid.floor * log.weight.exp2() + decayed };
-            (coarse(relevance * factor * BLOCK_SLACK), block)
+            let (relevance, factor) = (self.relevance_bound(request, plan, block), self.factor(plan, log));
+            factor_max = f64::max(factor_max, factor);
+            (coarse(relevance * factor), block)
         };
         let mut order: Vec<_> = logs.iter().enumerate().map(bound).collect();
+        plan.factor_max = factor_max;
         order.sort_by(|a, b| b.0.total_cmp(&a.0));
         plan.order = order;
+    }
+
+    /// The largest weight times decay, in units of 2^shift.
+    pub(super) fn factor(&self, plan: &Plan, log: &LogBound) -> f64 {
+        let decayed = (1.0 - plan.grid.floor) * (log.decayed - plan.shift).exp2();
+        let factor = if plan.grid.floor == 0.0 { decayed } else { plan.grid.floor * log.weight.exp2() + decayed };
+        factor * BLOCK_SLACK
     }
 
     fn relevance_bound(&self, request: &Request<'_>, plan: &Plan, block: usize) -> f64 {
@@ -169,17 +175,17 @@ impl Arena {
     }
 
     /// Scores survivors, likeliest first, until the k-th score beats every bound that is left.
-    fn rerank(
+    pub(super) fn rerank(
         &self,
         request: &Request<'_>,
         plan: &Plan,
-        survivors: &mut [Survivor],
+        mut survivors: Vec<Survivor>,
     ) -> Result<(Vec<Candidate>, usize)> {
         survivors.sort_unstable_by(|a, b| b.up.total_cmp(&a.up));
         let (mut best, mut buffer, mut reranked) = (Best::new(request.k), Vec::new(), 0);
         let unit = (-plan.shift).exp2();
         let min_score = request.min_score.unwrap_or(f64::NEG_INFINITY);
-        for survivor in survivors.iter() {
+        for survivor in survivors {
             let kth = best.kth_score().map_or(0.0, |kth| kth * unit * SCORE_SLACK);
             if plan.proof_k > 0 && kth > PROOF_MIN && kth > f64::from(survivor.up) {
                 break;

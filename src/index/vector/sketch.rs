@@ -31,16 +31,13 @@ impl Sketch {
             self.words.resize(needed, 0);
         }
         let group = &mut self.words[lane / SKETCH_GROUP * SKETCH_GROUP * self.row_words..];
-        let (mut sizes, mut squares) = (0u32, 0u32);
-        let mut chunks = row.chunks(WORD);
+        let (mut sizes, mut squares) = (0, 0);
+        let (chunks, _) = row.as_chunks::<WORD>();
         for w in 0..self.row_words {
-            let mut word = 0;
-            for (i, &x) in chunks.next().unwrap_or_default().iter().enumerate() {
-                let size = u32::from(x.abs_diff(BIAS));
-                sizes += size;
-                squares += size * size;
-                word |= u64::from(x >= BIAS) << i;
-            }
+            let values = chunks.get(w).unwrap_or(&[BIAS; WORD]);
+            sizes += values.iter().map(|&x| u32::from(x.abs_diff(BIAS))).sum::<u32>();
+            squares += values.iter().map(|&x| u32::from(x.abs_diff(BIAS)).pow(2)).sum::<u32>();
+            let word = if w < chunks.len() { signs(values) } else { 0 };
             group[w * SKETCH_GROUP + lane % SKETCH_GROUP] = word;
         }
         let (sizes, squares) = (sizes as f32, squares as f32);
@@ -66,4 +63,13 @@ impl Sketch {
     pub(super) fn bytes(&self) -> usize {
         size_of::<Self>() + self.words.capacity() * size_of::<u64>()
     }
+}
+
+/// The high bit of each byte, the first byte's lowest.
+fn signs(values: &[u8; WORD]) -> u64 {
+    const HIGH: u64 = 0x8080_8080_8080_8080;
+    const GATHER: u64 = 0x0002_0408_1020_4081;
+    let (eights, _) = values.as_chunks::<8>();
+    let byte = |eight: &[u8; 8]| (u64::from_le_bytes(*eight) & HIGH).wrapping_mul(GATHER) >> 56;
+    eights.iter().enumerate().fold(0, |word, (i, eight)| word | byte(eight) << (8 * i))
 }

@@ -1,0 +1,62 @@
+//! What exact answers say about approximate ones.
+
+/// Every so many questions one is answered exactly as well, and the early ones at powers of two.
+const EVERY: u32 = 128;
+/// Hits that a correction of what is said waits for, more or less.
+const PRIOR: f64 = 200.0;
+/// Hits after which the older ones count half.
+const MEMORY: f64 = 2000.0;
+/// Deviations that margins are widened by, and how often at most.
+const WIDER: f64 = 0.5;
+const WIDER_MAX: f64 = 4.0;
+/// Standard errors that the recall may be under the target.
+const DOUBT: f64 = 2.0;
+
+/// Questions that were also answered exactly: what was said of them, and what was true.
+#[derive(Debug, Default)]
+pub(super) struct Watch {
+    asked: u32,
+    hits: f64,
+    wanted: f64,
+    said: f64,
+    found: f64,
+    wider: f64,
+}
+
+impl Watch {
+    /// Counts a question; says whether it is one to be answered exactly as well.
+    pub(super) fn is_due(&mut self) -> bool {
+        self.asked = self.asked.wrapping_add(1);
+        self.asked.is_multiple_of(EVERY) || (self.asked > 1 && self.asked.is_power_of_two())
+    }
+
+    /// Learns of a question with `hits` true hits, of which some were found; returns whether answers have been
+    /// worse than was wanted. Margins are wider from then on.
+    pub(super) fn tell(&mut self, target: f64, said: f64, hits: usize, found: usize) -> bool {
+        let hits = hits as f64;
+        self.hits += hits;
+        self.wanted += target * hits;
+        self.said += said * hits;
+        self.found += found as f64;
+        let doubt = DOUBT * (self.wanted * (1.0 - self.wanted / self.hits.max(1.0))).max(1.0).sqrt();
+        if self.found < self.wanted - doubt && self.wider < WIDER_MAX {
+            *self = Self { asked: self.asked, wider: self.wider + WIDER, ..Self::default() };
+            return true;
+        }
+        if self.hits > MEMORY {
+            let half = |x: &mut f64| *x /= 2.0;
+            [&mut self.hits, &mut self.wanted, &mut self.said, &mut self.found].into_iter().for_each(half);
+        }
+        false
+    }
+
+    /// Deviations to add to every margin.
+    pub(super) fn wider(&self) -> f64 {
+        self.wider
+    }
+
+    /// What is said, corrected by what was true.
+    pub(super) fn correct(&self, said: f64) -> f64 {
+        (said + (self.found - self.said) / (self.hits + PRIOR)).clamp(0.0, 1.0)
+    }
+}
