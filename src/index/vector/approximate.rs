@@ -2,6 +2,8 @@
 //!
 //! A row is left out where its estimate is further under the floor than estimates are likely to be.
 
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
 use parking_lot::{Mutex, RwLock};
 
 use super::arena::Arena;
@@ -84,17 +86,21 @@ pub(super) struct Trials(Mutex<(Option<(usize, Law)>, Watch)>);
 
 /// Lists of alike rows, where there are any.
 #[derive(Default)]
-pub(super) struct Alike(RwLock<Option<Growth>>);
+pub(super) struct Alike {
+    lists: RwLock<Option<Growth>>,
+    /// Changes whenever searches have made something that takes memory.
+    grown: AtomicUsize,
+}
 
 impl Alike {
     pub(super) fn add(&mut self, member: Option<&Member<'_>>) {
-        if let (Some(growth), Some(member)) = (self.0.get_mut(), member) {
+        if let (Some(growth), Some(member)) = (self.lists.get_mut(), member) {
             growth.add(member);
         }
     }
 
     pub(super) fn forget(&mut self, member: Option<&Member<'_>>) {
-        let (growth, Some(member)) = (self.0.get_mut(), member) else { return };
+        let (growth, Some(member)) = (self.lists.get_mut(), member) else { return };
         if growth.as_ref().is_some_and(|growth| growth.has_sampled(member.facts.row)) {
             *growth = None;
         }
@@ -104,18 +110,22 @@ impl Alike {
     }
 
     pub(super) fn change(&mut self, member: Option<&Member<'_>>) {
-        if let (Some(growth), Some(member)) = (self.0.get_mut(), member) {
+        if let (Some(growth), Some(member)) = (self.lists.get_mut(), member) {
             growth.change(member);
         }
     }
 
+    pub(super) fn grown(&self) -> usize {
+        self.grown.load(Relaxed)
+    }
+
     pub(super) fn bytes(&self) -> usize {
-        self.0.read().as_ref().map_or(0, Growth::bytes)
+        self.lists.read().as_ref().map_or(0, Growth::bytes)
     }
 
     #[cfg(test)]
     pub(super) fn peek<R>(&self, look: impl FnOnce(Option<&Growth>) -> R) -> R {
-        look(self.0.read().as_ref())
+        look(self.lists.read().as_ref())
     }
 }
 
@@ -133,7 +143,7 @@ impl Arena {
         let is_found = |hit: &&Candidate| rough.hits.iter().any(|found| found.row == hit.row);
         let found = exact.hits.iter().filter(is_found).count();
         if self.trials.0.lock().1.tell(target, said, exact.hits.len(), found) {
-            self.alike.0.try_write().into_iter().for_each(|mut lists| *lists = None);
+            self.alike.lists.try_write().into_iter().for_each(|mut lists| *lists = None);
         }
         Ok(exact)
     }
@@ -154,7 +164,7 @@ impl Arena {
     }
 
     pub(super) fn answer_likely(&self, request: &Request<'_>, plan: &Plan, aim: &Aim) -> Result<Outcome> {
-        let floor = self.first_floor(request, plan);
+        let floor = plan.first_floor(request);
         let found = self.scan_likely(request, plan, &floor, aim);
         self.finish_likely(request, plan, aim, floor.get(), found)
     }
@@ -184,7 +194,7 @@ impl Arena {
         if request.legs.is_none() && self.len() >= LISTS_ROWS_MIN && floor.get() > 0.0 {
             self.grow_lists();
             let blocks = rest.iter().take_while(is_hopeful).count();
-            let lists = self.alike.0.try_read();
+            let lists = self.alike.lists.try_read();
             if let Some(Growth::Ready(lists)) = lists.as_deref().and_then(Option::as_ref)
                 && let Some(found) = lists.search(self, request, plan, floor, (aim, &query), blocks)
             {
@@ -192,15 +202,21 @@ impl Arena {
             }
         }
         rest.iter().take_while(is_hopeful).for_each(|&(_, block)| worker.visit_likely(block, &query, aim));
+        self.alike.grown.fetch_add(worker.drawn, Relaxed);
         worker.into()
     }
 
     /// Builds lists one step further, unless somebody else uses them right now.
     pub(super) fn grow_lists(&self) {
-        if let Some(mut lists) = self.alike.0.try_write() {
-            let growth = lists.take().map_or_else(|| Growth::start(self), |growth| growth.step(self));
-            *lists = Some(growth);
-        }
+        let Some(mut lists) = self.alike.lists.try_write() else { return };
+        let growth = match lists.take() {
+            Some(growth) if growth.is_done() => growth,
+            growth => {
+                self.alike.grown.fetch_add(1, Relaxed);
+                growth.map_or_else(|| Growth::start(self), |growth| growth.step(self))
+            }
+        };
+        *lists = Some(growth);
     }
 
     /// The chance that hits like these are found, from what each had to reach.

@@ -198,6 +198,11 @@ impl Arena {
         size_of::<Self>() + blocks + spare + tables + self.alike.bytes()
     }
 
+    /// Changes when searches have made the arena larger.
+    pub(crate) fn growth(&self) -> usize {
+        self.alike.grown()
+    }
+
     /// The facts of a row.
     pub(crate) fn facts(&self, row: u32) -> Option<&Facts> {
         self.place_of(row).map(|(block, lane)| &self.blocks[block].facts[lane])

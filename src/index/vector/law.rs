@@ -50,3 +50,26 @@ fn quantile(rest: f64) -> f64 {
     let below = 1.0 + t * (1.432_788 + t * (0.189_269 + t * 0.001_308));
     t - above / below
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_margin_has_the_chance_that_it_was_asked_for() {
+        let law = Law::of(&[-3.0, 0.0, 1.0, 2.0, 5.0]).expect("enough");
+        for chance in [0.01, 0.2, 0.5, 0.8, 0.95, 0.99, 0.9999] {
+            let seen = law.chance(law.wide_margin(chance, 0.0));
+            assert!((seen - chance).abs() < 3e-4, "{chance}: {seen}");
+        }
+        assert!(law.wide_margin(0.9, 1.0) > law.wide_margin(0.9, 0.0));
+        assert!(law.wide_margin(1.0, 0.0).is_finite() && law.chance(law.wide_margin(1.0, 0.0)) > 1.0 - 1e-9);
+    }
+
+    #[test]
+    fn a_law_takes_more_than_one_shortfall() {
+        assert_eq!(Law::of(&[0.5]), None);
+        let same = Law::of(&[0.5, 0.5]).expect("two");
+        assert!(same.chance(0.4) < 0.5 && same.chance(0.6) > 0.5);
+    }
+}

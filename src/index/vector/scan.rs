@@ -73,7 +73,8 @@ pub(super) struct Worker<'a> {
     /// Of the rows that had one.
     pub(super) hurdles: Vec<Hurdle>,
     pub(super) scanned_rows: usize,
-    drawn: usize,
+    /// Sketches that were drawn.
+    pub(super) drawn: usize,
     largest_extra: f64,
     sums: [i32; BLOCK_ROWS],
     extra: [f32; BLOCK_ROWS],
@@ -207,7 +208,9 @@ impl<'a> Worker<'a> {
     }
 
     fn keep_row(&mut self, survivor: Survivor, down: f32) {
-        if down > 0.0 && let Some(kth) = self.lower.push(down) {
+        if down > 0.0
+            && let Some(kth) = self.lower.push(down)
+        {
             self.floor.raise(kth);
         }
         if survivor.up >= self.floor.get() {

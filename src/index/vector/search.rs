@@ -46,6 +46,20 @@ pub(super) struct Plan {
     pub(super) order: Vec<(f64, usize)>,
 }
 
+impl Plan {
+    /// The floor that is there before any row is looked at.
+    pub(super) fn first_floor(&self, request: &Request<'_>) -> SharedFloor {
+        SharedFloor::new(least_bound(request.min_score, self.shift))
+    }
+
+    /// The largest weight times decay under a hull's bound, in units of 2^shift.
+    pub(super) fn factor(&self, log: &LogBound) -> f64 {
+        let decayed = (1.0 - self.grid.floor) * (log.decayed - self.shift).exp2();
+        let factor = if self.grid.floor == 0.0 { decayed } else { self.grid.floor * log.weight.exp2() + decayed };
+        factor * BLOCK_SLACK
+    }
+}
+
 impl Arena {
     /// The `k` best of all rows that pass, exactly as if each had been scored, unless less is asked for.
     ///
@@ -67,17 +81,12 @@ impl Arena {
 
     /// The exact answer.
     pub(super) fn answer(&self, request: &Request<'_>, plan: &Plan) -> Result<Outcome> {
-        let floor = self.first_floor(request, plan);
+        let floor = plan.first_floor(request);
         let (mut survivors, scanned_rows) = self.scan(request, plan, &floor);
         let least = floor.get();
         survivors.retain(|survivor| survivor.up >= least);
         let (hits, reranked_rows) = self.rerank(request, plan, survivors)?;
         Ok(Outcome { hits, total_rows: self.len(), scanned_rows, reranked_rows, approximate: None })
-    }
-
-    /// The floor that is there before any row is looked at.
-    pub(super) fn first_floor(&self, request: &Request<'_>, plan: &Plan) -> SharedFloor {
-        SharedFloor::new(least_bound(request.min_score, plan.shift))
     }
 
     pub(super) fn check_request(&self, request: &Request<'_>) -> Result<()> {
@@ -127,7 +136,7 @@ impl Arena {
         }
         let mut factor_max = 0.0;
         let bound = |(block, log): (usize, &LogBound)| {
-            let (relevance, factor) = (self.relevance_bound(request, plan, block), self.factor(plan, log));
+            let (relevance, factor) = (self.relevance_bound(request, plan, block), plan.factor(log));
             factor_max = f64::max(factor_max, factor);
             (coarse(relevance * factor), block)
         };
@@ -135,13 +144,6 @@ impl Arena {
         plan.factor_max = factor_max;
         order.sort_by(|a, b| b.0.total_cmp(&a.0));
         plan.order = order;
-    }
-
-    /// The largest weight times decay, in units of 2^shift.
-    pub(super) fn factor(&self, plan: &Plan, log: &LogBound) -> f64 {
-        let decayed = (1.0 - plan.grid.floor) * (log.decayed - plan.shift).exp2();
-        let factor = if plan.grid.floor == 0.0 { decayed } else { plan.grid.floor * log.weight.exp2() + decayed };
-        factor * BLOCK_SLACK
     }
 
     fn relevance_bound(&self, request: &Request<'_>, plan: &Plan, block: usize) -> f64 {

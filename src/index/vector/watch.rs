@@ -60,3 +60,34 @@ impl Watch {
         (said + (self.found - self.said) / (self.hits + PRIOR)).clamp(0.0, 1.0)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bad_answers_widen_margins_and_good_ones_do_not() {
+        let mut watch = Watch::default();
+        assert!((0..400).all(|_| !watch.tell(0.95, 0.96, 10, 10)));
+        assert_eq!(watch.wider(), 0.0);
+        let worse = (0..400).filter(|_| watch.tell(0.95, 0.96, 10, 6)).count();
+        assert!(worse > 0 && watch.wider() > 0.0 && watch.wider() <= WIDER_MAX);
+    }
+
+    #[test]
+    fn what_is_said_comes_nearer_to_what_is_true() {
+        let mut watch = Watch::default();
+        assert_eq!(watch.correct(0.97), 0.97);
+        assert!((0..200).all(|_| !watch.tell(0.9, 0.97, 10, 9)));
+        let said = watch.correct(0.97);
+        assert!((0.9..0.92).contains(&said), "{said}");
+        assert_eq!(watch.correct(0.0), 0.0);
+    }
+
+    #[test]
+    fn few_of_many_questions_are_checked() {
+        let mut watch = Watch::default();
+        let checked = (0..100_000).filter(|_| watch.is_due()).count();
+        assert!((780..820).contains(&checked), "{checked}");
+    }
+}

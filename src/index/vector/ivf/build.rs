@@ -74,13 +74,7 @@ impl Growth {
     }
 }
 
-fn train(
-    arena: &Arena,
-    sample: Vec<Sampled>,
-    mut centroids: Centroids,
-    mut groups: Groups,
-    rounds: usize,
-) -> Growth {
+fn train(arena: &Arena, sample: Vec<Sampled>, mut centroids: Centroids, mut groups: Groups, rounds: usize) -> Growth {
     let end = sample.len().min(groups.count + STEP / centroids.len().max(1));
     centroids.gather(&sample[groups.count..end], &mut groups);
     if end < sample.len() {

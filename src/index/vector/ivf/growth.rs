@@ -2,6 +2,7 @@
 
 use super::centroids::{Centroids, Groups, Sampled};
 use super::lists::{Lists, Member};
+#[cfg(test)]
 use crate::index::vector::facts::Facts;
 use crate::index::vector::law::Law;
 
@@ -77,6 +78,15 @@ impl Growth {
             && let Some(place) = lists.find(member)
         {
             lists.set_facts(place, &member.facts);
+        }
+    }
+
+    /// Whether a step would change nothing.
+    pub(in crate::index::vector) fn is_done(&self) -> bool {
+        match self {
+            Self::Ready(ready) => !ready.is_stale(),
+            Self::Useless => true,
+            _ => false,
         }
     }
 

@@ -55,18 +55,18 @@ pub(in crate::index::vector) struct Lists {
     kernel: Dispatch,
     dims: usize,
     centroids: Centroids,
-    lists: Vec<List>,
+    each: Vec<List>,
     parts: Vec<Part>,
 }
 
 impl Lists {
     pub(super) fn new(kernel: Dispatch, dims: usize, centroids: Centroids) -> Self {
-        let lists = (0..centroids.len()).map(|_| List::new()).collect();
-        Self { kernel, dims, centroids, lists, parts: Vec::new() }
+        let each = (0..centroids.len()).map(|_| List::new()).collect();
+        Self { kernel, dims, centroids, each, parts: Vec::new() }
     }
 
     pub(super) fn all(&self) -> &[List] {
-        &self.lists
+        &self.each
     }
 
     pub(super) fn part(&self, at: usize) -> &Part {
@@ -87,11 +87,11 @@ impl Lists {
     /// Puts a row that isn't there into the list of its nearest centre.
     pub(super) fn insert(&mut self, member: &Member<'_>) {
         let (at, dot) = self.centroids.nearest(&self.planes(member));
-        let open = self.lists[at].parts.last().copied().filter(|&part| !self.parts[part].block.is_full());
+        let open = self.each[at].parts.last().copied().filter(|&part| !self.parts[part].block.is_full());
         let part = open.unwrap_or_else(|| self.open(at, member.facts.time));
         let block = &mut self.parts[part].block;
         block.push_outline(member.facts, member.bytes, member.scale, self.dims);
-        let list = &mut self.lists[at];
+        let list = &mut self.each[at];
         if list.rows == 0.0 {
             list.hull = Hull::new(member.facts.time);
         }
@@ -105,14 +105,14 @@ impl Lists {
     fn open(&mut self, list: usize, base: i64) -> usize {
         let block = Block::new(self.kernel, 0, base, 0, &mut Slab::new(0));
         self.parts.push(Part { list, block });
-        self.lists[list].parts.push(self.parts.len() - 1);
+        self.each[list].parts.push(self.parts.len() - 1);
         self.parts.len() - 1
     }
 
     /// Where a row is, given as it was put in.
     pub(super) fn find(&self, member: &Member<'_>) -> Option<(usize, usize)> {
         let (list, _) = self.centroids.nearest(&self.planes(member));
-        self.lists[list].parts.iter().find_map(|&part| {
+        self.each[list].parts.iter().find_map(|&part| {
             let block = &self.parts[part].block;
             block.live().iter().find(|&lane| block.facts[lane].row == member.facts.row).map(|lane| (part, lane))
         })
@@ -127,13 +127,13 @@ impl Lists {
     pub(super) fn set_facts(&mut self, (part, lane): (usize, usize), facts: &Facts) {
         let Part { list, block } = &mut self.parts[part];
         block.set_facts(lane, facts);
-        self.lists[*list].hull.raise(&hull_row(facts));
+        self.each[*list].hull.raise(&hull_row(facts));
     }
 
     pub(super) fn bytes(&self) -> usize {
         let parts: usize = self.parts.iter().map(|part| part.block.memory()).sum();
-        let lists: usize = self.lists.iter().map(|list| list.parts.capacity() * size_of::<usize>()).sum();
-        size_of::<Self>() + self.centroids.bytes() + parts + lists + self.lists.capacity() * size_of::<List>()
+        let lists: usize = self.each.iter().map(|list| list.parts.capacity() * size_of::<usize>()).sum();
+        size_of::<Self>() + self.centroids.bytes() + parts + lists + self.each.capacity() * size_of::<List>()
     }
 
     /// The facts of all rows, each as often as it is there.

@@ -65,7 +65,7 @@ impl Ready {
             if relevance * plan.factor_max < least {
                 continue;
             }
-            let factor = |hull: &Hull| arena.factor(plan, &hull.bound(&plan.grid, plan.now));
+            let factor = |hull: &Hull| plan.factor(&hull.bound(&plan.grid, plan.now));
             if relevance * factor(&list.hull) < least {
                 continue;
             }

@@ -107,14 +107,15 @@ fn with_every_list_likely_lists_find_every_hit() {
             full: &store.full,
         };
         let plan = store.arena.plan(&request);
-        let (floor, bits) = (store.arena.first_floor(&request, &plan), BitQuery::new(&query, padded(40)));
+        let (floor, bits) = (plan.first_floor(&request), BitQuery::new(&query, padded(40)));
         let found = store.arena.alike.peek(|growth| match growth {
             Some(Growth::Ready(ready)) => {
                 ready.search(&store.arena, &request, &plan, &floor, (&aim, &bits), usize::MAX)
             }
             _ => None,
         });
-        let found = store.arena.finish_likely(&request, &plan, &aim, floor.get(), found.expect("ready")).expect("valid");
+        let found =
+            store.arena.finish_likely(&request, &plan, &aim, floor.get(), found.expect("ready")).expect("valid");
         assert_eq!(found.hits, store.arena.search(&request).expect("valid").hits, "step {step}");
         store.change();
     }
