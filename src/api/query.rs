@@ -171,7 +171,7 @@ impl Query {
     /// # Cost
     ///
     /// Pays with tens of thousands of memories, slow decay or none, and many questions: users of 32,768 memories and
-    /// more get lists of alike memories, in steps of some 25 ms at each approximate question. They take about 160
+    /// more get lists of alike memories, in steps of some 25 ms at each approximate question. They take about 200
     /// bytes of the cache a memory, are kept in memory only and built again after loading.
     pub fn approximate(mut self, target_recall: f64) -> Self {
         self.approximate = Some(target_recall);

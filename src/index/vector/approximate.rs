@@ -115,6 +115,11 @@ impl Alike {
         }
     }
 
+    #[cfg(feature = "testing")]
+    pub(super) fn forbid(&mut self) {
+        *self.lists.get_mut() = Some(Growth::Useless);
+    }
+
     pub(super) fn grown(&self) -> usize {
         self.grown.load(Relaxed)
     }

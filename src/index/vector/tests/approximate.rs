@@ -120,3 +120,19 @@ fn a_changed_row_is_sketched_anew() {
         assert_eq!(fresh.spreads(), block.sketch(96).spreads());
     }
 }
+
+#[test]
+fn what_searches_build_is_noticed() {
+    let mut store = Store::new(Dispatch::best(), 16, Shape::Gathered, 92);
+    store.bulk(34_000);
+    let (mut bytes, mut growth) = (store.arena.bytes(), store.arena.growth());
+    let mut changes = 0;
+    for _ in 0..100 {
+        approximate_recall(&mut store, 0.9);
+        let now = (store.arena.bytes(), store.arena.growth());
+        assert!(now.0 == bytes || now.1 != growth, "memory has changed, and nothing told");
+        changes += usize::from(now.0 != bytes);
+        (bytes, growth) = now;
+    }
+    assert!(changes > 10, "{changes}");
+}
