@@ -16,9 +16,9 @@ const TARGETS: [f64; 2] = [0.95, 0.99];
 /// Questions that are asked before anything is measured, so that lists are built.
 const QUESTIONS: usize = 1500;
 
-fn table(title: &str, vectors: &data::Vectors) {
+fn table(title: &str, vectors: &data::Vectors, equal: bool) {
     println!("\n{title}: {} rows x {DIMS}, {} queries, one thread", vectors.rows.len(), vectors.queries.len());
-    let rows = data::rows(&vectors.rows, false);
+    let rows = data::rows(&vectors.rows, equal);
     let load = || Lab::load(DIMS, None, &rows).expect("valid rows");
     let (lab, mut flat) = (load(), load());
     flat.flatten();
@@ -34,7 +34,8 @@ fn table(title: &str, vectors: &data::Vectors) {
         "| lambda | target | said | true | scanned | exact us | sketches us | approximate us | exact / approximate | sketches / approximate |"
     );
     println!("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |");
-    for lambda in LAMBDAS {
+    let lambdas = if equal { &LAMBDAS[..1] } else { &LAMBDAS };
+    for &lambda in lambdas {
         for target in TARGETS {
             compare(&lab, &flat, &vectors.queries, lambda, target);
         }
@@ -99,15 +100,16 @@ fn main() {
             Some(mut vectors) => {
                 let foreign = vectors.queries.split_off(1000);
                 vectors.queries.truncate(480);
-                table("real sentences", &vectors);
+                table("real sentences", &vectors, false);
+                table("real sentences of one weight", &vectors, true);
                 vectors.queries = foreign;
                 vectors.queries.truncate(240);
-                table("real sentences, questions of another kind", &vectors);
+                table("real sentences, questions of another kind", &vectors, false);
             }
             None => println!("\nreal sentences: not here, left out"),
         }
         for rows in [100_000, 300_000, 1_000_000] {
-            table("clustered", &data::clustered(rows, 240));
+            table("clustered", &data::clustered(rows, 240), false);
         }
     });
 }

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use parking_lot::{Mutex, RwLock};
 
 use super::arena::Arena;
+use super::asked::AskedBefore;
 use super::ivf::{Growth, Member};
 use super::law::Law;
 use super::request::{Candidate, Outcome, Request};
@@ -80,9 +81,18 @@ impl From<Worker<'_>> for Found {
     }
 }
 
-/// What was measured so far: the law of estimates, at how many rows, and how answers were.
+/// What was measured so far.
 #[derive(Default)]
-pub(super) struct Trials(Mutex<(Option<(usize, Law)>, Watch)>);
+pub(super) struct Trials(Mutex<Trial>);
+
+#[derive(Default)]
+struct Trial {
+    /// How estimates are off, and how many rows there were then.
+    law: Option<(usize, Law)>,
+    sampled: Vec<f64>,
+    watch: Watch,
+    asked: AskedBefore,
+}
 
 /// Lists of alike rows, where there are any.
 #[derive(Default)]
@@ -141,16 +151,32 @@ impl Arena {
         let rough = self.answer_likely(request, plan, &aim)?;
         let said = rough.approximate.unwrap_or(1.0);
         if !is_due {
-            let approximate = Some(self.trials.0.lock().1.correct(said));
+            let approximate = Some(self.trials.0.lock().watch.correct(said));
             return Ok(Outcome { approximate, ..rough });
         }
         let exact = self.answer(request, plan)?;
         let is_found = |hit: &&Candidate| rough.hits.iter().any(|found| found.row == hit.row);
         let found = exact.hits.iter().filter(is_found).count();
-        if self.trials.0.lock().1.tell(target, said, exact.hits.len(), found) {
-            self.alike.lists.try_write().into_iter().for_each(|mut lists| *lists = None);
-        }
+        self.learn(request, &exact, |watch| watch.tell(target, said, exact.hits.len(), found));
         Ok(exact)
+    }
+
+    /// Learns from a question that was answered exactly.
+    fn learn(&self, request: &Request<'_>, exact: &Outcome, tell: impl FnOnce(&mut Watch) -> bool) {
+        let mut trial = self.trials.0.lock();
+        let trial = &mut *trial;
+        let is_bad = tell(&mut trial.watch);
+        if let (Some(query), None) = (request.query, request.legs) {
+            trial.asked.push(query, exact.hits.iter().map(|hit| hit.row).collect());
+        }
+        let law = Law::of_both(&trial.sampled, &trial.asked.estimates(self), trial.asked.len());
+        trial.law = trial.law.and_then(|(rows, _)| Some((rows, law?)));
+        let Some(mut lists) = self.alike.lists.try_write() else { return };
+        match lists.as_mut() {
+            Some(Growth::Ready(_)) if is_bad => *lists = None,
+            Some(Growth::Ready(ready)) => ready.learn(self, &trial.asked),
+            _ => {}
+        }
     }
 
     /// How to answer, and whether to check that; none where an exact answer is better.
@@ -159,13 +185,14 @@ impl Arena {
         if self.len() < ROWS_MIN || !dense || plan.proof_k == 0 || request.k >= self.len() / HITS_PART {
             return None;
         }
-        let mut trials = self.trials.0.lock();
-        let (known, watch) = &mut *trials;
-        if known.is_none_or(|(rows, _)| self.len() > rows + rows / 2) {
-            *known = self.measure().map(|law| (self.len(), law));
+        let mut trial = self.trials.0.lock();
+        if trial.law.is_none_or(|(rows, _)| self.len() > rows + rows / 2) {
+            trial.sampled = self.measure();
+            let law = Law::of_both(&trial.sampled, &trial.asked.estimates(self), trial.asked.len());
+            trial.law = law.map(|law| (self.len(), law));
         }
-        let (_, law) = (*known)?;
-        Some((Aim::new(target, law, watch.wider()), watch.is_due()))
+        let (_, law) = trial.law?;
+        Some((Aim::new(target, law, trial.watch.wider()), trial.watch.is_due()))
     }
 
     pub(super) fn answer_likely(&self, request: &Request<'_>, plan: &Plan, aim: &Aim) -> Result<Outcome> {
@@ -218,7 +245,11 @@ impl Arena {
             Some(growth) if growth.is_done() => growth,
             growth => {
                 self.alike.grown.fetch_add(1, Relaxed);
-                growth.map_or_else(|| Growth::start(self), |growth| growth.step(self))
+                let mut growth = growth.map_or_else(|| Growth::start(self), |growth| growth.step(self));
+                if let Growth::Ready(ready) = &mut growth {
+                    ready.learn(self, &self.trials.0.lock().asked);
+                }
+                growth
             }
         };
         *lists = Some(growth);

@@ -25,6 +25,14 @@ impl Law {
         Some(Self { mean, deviation })
     }
 
+    /// The law of rows that stand in for questions and of some real ones together, as far as those are known
+    /// wide by one standard error more.
+    pub(super) fn of_both(sampled: &[f64], asked: &[f64], questions: usize) -> Option<Self> {
+        let law = Self::of(&[sampled, asked].concat())?;
+        let wide = if questions == 0 { 1.0 } else { 1.0 + 1.0 / (questions as f64).sqrt() };
+        Some(Self { deviation: law.deviation * wide, ..law })
+    }
+
     /// The part of shortfalls that are at most this large.
     pub(super) fn chance(&self, margin: f64) -> f64 {
         0.5 * libm::erfc((self.mean - margin) / (self.deviation * std::f64::consts::SQRT_2))

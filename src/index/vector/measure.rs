@@ -3,7 +3,6 @@
 use super::arena::Arena;
 use super::bits::BLOCK_ROWS;
 use super::block::Block;
-use super::law::Law;
 use crate::kernel::{BitQuery, padded};
 
 /// Rows that stand in for queries.
@@ -27,22 +26,22 @@ pub(super) fn near(mut row: Vec<f32>) -> Vec<f32> {
 }
 
 impl Arena {
-    /// The law of estimates, for rows that are near a query.
-    pub(super) fn measure(&self) -> Option<Law> {
+    /// By how many spreads cosines are over their estimates, for rows that are near a query.
+    pub(super) fn measure(&self) -> Vec<f64> {
         let mut all = Vec::with_capacity(QUERIES * NEAREST);
         let at = |part: usize, parts: usize| &self.blocks()[part * self.blocks().len() / parts % self.blocks().len()];
         for i in 0..QUERIES {
             let Some(query) = at(i, QUERIES).first_vector(self.dims()).map(near) else { continue };
             let blocks = (0..BLOCKS).map(|j| at(j, BLOCKS));
             let mut found: Vec<_> = blocks.flat_map(|block| self.shortfalls(block, &query)).collect();
-            found.sort_unstable_by(|a, b| b.0.total_cmp(&a.0));
-            all.extend(found.iter().take(NEAREST).map(|&(_, shortfall)| f64::from(shortfall)));
+            found.sort_unstable_by(|a, b| b.1.total_cmp(&a.1));
+            all.extend(found.iter().take(NEAREST).map(|&(.., shortfall)| f64::from(shortfall)));
         }
-        Law::of(&all)
+        all
     }
 
-    /// The cosines of a block's rows, and by how many spreads they are over their estimates.
-    fn shortfalls(&self, block: &Block, query: &[f32]) -> Vec<(f32, f32)> {
+    /// The cosines of a block's rows, by lane, and by how many spreads they are over their estimates.
+    pub(super) fn shortfalls(&self, block: &Block, query: &[f32]) -> Vec<(usize, f32, f32)> {
         let (planes, bits) = (self.kernel().quantise_query(query), BitQuery::new(query, padded(self.dims())));
         let (mut sums, mut estimates) = ([0; BLOCK_ROWS], [0; BLOCK_ROWS]);
         let sketch = block.sketch(self.dims());
@@ -51,7 +50,7 @@ impl Arena {
         let one = |lane: usize| {
             let cosine = sums[lane] as f32 * planes.scale * block.scale(lane);
             let estimate = estimates[lane] as f32 * bits.step() * sketch.factors()[lane];
-            (cosine, (cosine - estimate) / (sketch.spreads()[lane] * bits.norm()).max(f32::MIN_POSITIVE))
+            (lane, cosine, (cosine - estimate) / (sketch.spreads()[lane] * bits.norm()).max(f32::MIN_POSITIVE))
         };
         block.live().and(&block.with_vector()).iter().map(one).collect()
     }

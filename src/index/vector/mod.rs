@@ -5,6 +5,7 @@
 
 mod approximate;
 mod arena;
+mod asked;
 mod bits;
 mod block;
 mod facts;

@@ -1,9 +1,11 @@
 //! What exact answers say about approximate ones.
 
-/// Every so many questions one is answered exactly as well, and the early ones at powers of two.
+/// Every so many questions one is answered exactly as well; of the early ones more, and some of the first.
 const EVERY: u32 = 128;
+const EARLY: u32 = 512;
+const EVERY_EARLY: u32 = 16;
 /// Hits that a correction of what is said waits for, more or less.
-const PRIOR: f64 = 200.0;
+const PRIOR: f64 = 100.0;
 /// Hits after which the older ones count half.
 const MEMORY: f64 = 2000.0;
 /// Deviations that margins are widened by, and how often at most.
@@ -27,7 +29,8 @@ impl Watch {
     /// Counts a question; says whether it is one to be answered exactly as well.
     pub(super) fn is_due(&mut self) -> bool {
         self.asked = self.asked.wrapping_add(1);
-        self.asked.is_multiple_of(EVERY) || (self.asked > 1 && self.asked.is_power_of_two())
+        let every = if self.asked <= EARLY { EVERY_EARLY } else { EVERY };
+        self.asked.is_multiple_of(every) || [2, 4, 8].contains(&self.asked)
     }
 
     /// Learns of a question with `hits` true hits, of which some were found; returns whether answers have been
@@ -88,6 +91,6 @@ mod tests {
     fn few_of_many_questions_are_checked() {
         let mut watch = Watch::default();
         let checked = (0..100_000).filter(|_| watch.is_due()).count();
-        assert!((780..820).contains(&checked), "{checked}");
+        assert!((800..850).contains(&checked), "{checked}");
     }
 }

@@ -4,9 +4,11 @@ use super::centroids::{Centroids, Groups, Sampled};
 use super::growth::{Growth, Ready};
 use super::lists::Lists;
 use crate::index::vector::arena::Arena;
+use crate::index::vector::asked::{Asked, AskedBefore};
 use crate::index::vector::bits::BLOCK_ROWS;
 use crate::index::vector::law::Law;
 use crate::index::vector::measure::near;
+use crate::kernel::PlanedQuery;
 use crate::policy::score::weight;
 
 /// Rows of a list, and how many lists there may be.
@@ -65,8 +67,8 @@ impl Growth {
                 if end < QUERIES {
                     return Self::Weighing { lists, asked: end, shortfalls };
                 }
-                let ready = |law| Self::Ready(Ready { lists, law, rows: arena.len(), changed: 0 });
-                Law::of(&shortfalls).map_or(Self::Useless, ready)
+                let Some(law) = Law::of(&shortfalls) else { return Self::Useless };
+                Self::Ready(Ready { lists, law, sampled: shortfalls, rows: arena.len(), changed: 0 })
             }
             Self::Ready(ready) if ready.is_stale() => Self::start(arena),
             done => done,
@@ -114,7 +116,6 @@ fn hits_of(arena: &Arena, lists: &Lists, i: usize) -> Vec<f64> {
     let query = near(block.unquantised(lane, arena.dims()));
     let norm = query.iter().map(|x| x * x).sum::<f32>().sqrt().max(f32::MIN_POSITIVE);
     let planes = arena.kernel().quantise_query(&query);
-    let dots = lists.dots(&planes);
     let mut nearest = Vec::with_capacity(2 * BLOCK_ROWS);
     let mut sums = [0; BLOCK_ROWS];
     for (at, block) in arena.blocks().iter().enumerate() {
@@ -127,13 +128,39 @@ fn hits_of(arena: &Arena, lists: &Lists, i: usize) -> Vec<f64> {
             nearest.truncate(HITS);
         }
     }
-    let shortfall = |(cosine, at, lane): (f32, usize, usize)| {
-        let block = &arena.blocks()[at];
-        let (part, _) = lists.find(&block.member(lane)?)?;
-        let at = lists.part(part).list;
-        let list = &lists.all()[at];
-        list.sight(dots[at], norm, arena.dims()).shortfall(f64::from(cosine))
-    };
     nearest.truncate(HITS);
-    nearest.into_iter().filter_map(shortfall).collect()
+    lists.shortfalls(arena, &planes, norm, nearest.into_iter())
+}
+
+impl Ready {
+    /// Learns how far the hits of real questions lie from their centres.
+    pub(in crate::index::vector) fn learn(&mut self, arena: &Arena, asked: &AskedBefore) {
+        let of = |asked: &Asked| {
+            let norm = asked.query.iter().map(|x| x * x).sum::<f32>().sqrt().max(f32::MIN_POSITIVE);
+            let (planes, hits) = asked.hits(arena);
+            self.lists.shortfalls(arena, &planes, norm, hits)
+        };
+        let seen: Vec<f64> = asked.iter().flat_map(of).collect();
+        self.law = Law::of_both(&self.sampled, &seen, asked.len()).unwrap_or(self.law);
+    }
+}
+
+impl Lists {
+    /// How far hits, given with their dot products, are nearer than their centres.
+    fn shortfalls(
+        &self,
+        arena: &Arena,
+        planes: &PlanedQuery,
+        norm: f32,
+        hits: impl Iterator<Item = (f32, usize, usize)>,
+    ) -> Vec<f64> {
+        let dots = self.dots(planes);
+        let shortfall = |(dot, block, lane): (f32, usize, usize)| {
+            let member = arena.blocks()[block].member(lane)?;
+            let (part, _) = self.find(&member)?;
+            let at = self.part(part).list;
+            self.all()[at].sight(dots[at], norm, arena.dims()).shortfall(f64::from(dot))
+        };
+        hits.filter_map(shortfall).collect()
+    }
 }

@@ -24,6 +24,8 @@ pub(in crate::index::vector) enum Growth {
 pub(in crate::index::vector) struct Ready {
     pub(super) lists: Lists,
     pub(super) law: Law,
+    /// What the law was made of, apart from real questions.
+    pub(super) sampled: Vec<f64>,
     /// Rows there were, and rows that came, went or moved since.
     pub(super) rows: usize,
     pub(super) changed: usize,
