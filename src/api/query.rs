@@ -165,8 +165,8 @@ impl Query {
     /// Decay, weights and filters stay free, and the scores of the hits are exact. The answer says that it is
     /// approximate, and which recall to expect of it, from measurements on the user's own memories
     /// ([`Recall::approximate`](crate::Recall::approximate)). Where an exact answer is as cheap, as for every user of
-    /// under 8,192 memories, it is exact; so is every 16th of the first 512
-    /// questions and every 128th later, to learn from real questions and to check what is said of the others.
+    /// under 8,192 memories, it is exact; so is every 16th of the first 512 questions and every 128th later, to learn
+    /// from real questions and to check what is said of the others.
     ///
     /// # Cost
     ///

@@ -94,6 +94,13 @@ struct Trial {
     asked: AskedBefore,
 }
 
+impl Trials {
+    pub(super) fn bytes(&self) -> usize {
+        let trial = self.0.lock();
+        trial.asked.bytes() + trial.sampled.capacity() * size_of::<f64>()
+    }
+}
+
 /// Lists of alike rows, where there are any.
 #[derive(Default)]
 pub(super) struct Alike {
@@ -165,6 +172,7 @@ impl Arena {
     fn learn(&self, request: &Request<'_>, exact: &Outcome, tell: impl FnOnce(&mut Watch) -> bool) {
         let mut trial = self.trials.0.lock();
         let trial = &mut *trial;
+        self.alike.grown.fetch_add(1, Relaxed);
         let is_bad = tell(&mut trial.watch);
         if let (Some(query), None) = (request.query, request.legs) {
             trial.asked.push(query, exact.hits.iter().map(|hit| hit.row).collect());
@@ -187,6 +195,7 @@ impl Arena {
         }
         let mut trial = self.trials.0.lock();
         if trial.law.is_none_or(|(rows, _)| self.len() > rows + rows / 2) {
+            self.alike.grown.fetch_add(1, Relaxed);
             trial.sampled = self.measure();
             let law = Law::of_both(&trial.sampled, &trial.asked.estimates(self), trial.asked.len());
             trial.law = law.map(|law| (self.len(), law));

@@ -195,7 +195,7 @@ impl Arena {
         let blocks: usize = self.blocks.iter().map(Block::memory).sum();
         let spare = (self.blocks.capacity() - self.blocks.len()) * size_of::<Block>();
         let tables = self.by_row.memory() + self.by_id.memory();
-        size_of::<Self>() + blocks + spare + tables + self.alike.bytes()
+        size_of::<Self>() + blocks + spare + tables + self.alike.bytes() + self.trials.bytes()
     }
 
     /// Changes when searches have made the arena larger.

@@ -28,6 +28,11 @@ impl AskedBefore {
         self.0.len()
     }
 
+    pub(super) fn bytes(&self) -> usize {
+        let each = |asked: &Asked| (asked.query.capacity() + asked.hits.capacity()) * size_of::<u32>();
+        self.0.capacity() * size_of::<Asked>() + self.0.iter().map(each).sum::<usize>()
+    }
+
     pub(super) fn iter(&self) -> impl Iterator<Item = &Asked> {
         self.0.iter()
     }
