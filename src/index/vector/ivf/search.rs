@@ -39,10 +39,7 @@ impl Ready {
             return None;
         }
         let margin = self.law.wide_margin(aim.target, aim.wider);
-        let parts = self.likely(arena, plan, query, f64::from(floor.get()), margin);
-        if lookup + parts.len() >= blocks {
-            return None;
-        }
+        let parts = self.likely(arena, plan, query, (f64::from(floor.get()), margin), blocks - lookup)?;
         let mut worker = Worker::new(arena, request, plan, floor);
         for likely in parts {
             let least = f64::from(floor.get());
@@ -55,8 +52,16 @@ impl Ready {
         Some(Found::by_lists(worker, self.law, margin))
     }
 
-    fn likely(&self, arena: &Arena, plan: &Plan, query: &BitQuery, least: f64, margin: f64) -> Vec<Likely> {
-        let Some(planes) = &plan.planes else { return Vec::new() };
+    /// The parts to look through, the most promising first; none if they are as many as `most`.
+    fn likely(
+        &self,
+        arena: &Arena,
+        plan: &Plan,
+        query: &BitQuery,
+        (least, margin): (f64, f64),
+        most: usize,
+    ) -> Option<Vec<Likely>> {
+        let planes = plan.planes.as_ref()?;
         let mut parts = Vec::new();
         for (list, dot) in self.lists.all().iter().zip(self.lists.dots(planes)) {
             let sight = list.sight(dot, query.norm(), arena.dims());
@@ -74,9 +79,12 @@ impl Ready {
                 Likely { bound: relevance * factor, part, factor, sight }
             };
             parts.extend(list.parts.iter().map(part).filter(|likely| likely.bound >= least));
+            if parts.len() >= most {
+                return None;
+            }
         }
         parts.sort_unstable_by(|a, b| b.bound.total_cmp(&a.bound).then(a.part.cmp(&b.part)));
-        parts
+        Some(parts)
     }
 }
 
