@@ -111,7 +111,8 @@ impl Recall {
         &self.damaged
     }
 
-    /// The recall that was measured for answers like this one, where it is approximate; `None`: it is exact.
+    /// The part of the true hits that an answer like this one is expected to have, where it is approximate, from
+    /// measurements on the user's own memories; `None`: it is exact.
     pub fn approximate(&self) -> Option<f64> {
         self.approximate
     }

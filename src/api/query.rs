@@ -188,9 +188,17 @@ impl Query {
     /// Lets the answer miss some of the true hits: `target_recall` of them, over 0 and at most 1, is enough. Default:
     /// exact.
     ///
-    /// Decay, weights and filters stay free. The answer says that it is approximate, and which recall was measured on
-    /// the user's own memories ([`Recall::approximate`](crate::Recall::approximate)); where an exact answer is as
-    /// cheap, as for every user of ordinary size, it is exact.
+    /// Decay, weights and filters stay free, and the scores of the hits are exact. The answer says that it is
+    /// approximate, and which recall to expect of it, from measurements on the user's own memories
+    /// ([`Recall::approximate`](crate::Recall::approximate)). Where an exact answer is as cheap, as for every user of
+    /// under 8,192 memories, it is exact; so is every 16th of the first 512 questions and every 128th later, to learn
+    /// from real questions and to check what is said of the others.
+    ///
+    /// # Cost
+    ///
+    /// Pays with tens of thousands of memories, slow decay or none, and many questions: users of 32,768 memories and
+    /// more get lists of alike memories, in steps of some 25 ms at each approximate question. They take about 200
+    /// bytes of the cache a memory, are kept in memory only and built again after loading.
     pub fn approximate(mut self, target_recall: f64) -> Self {
         self.approximate = Some(target_recall);
         self

@@ -272,7 +272,7 @@ impl UserIndex {
 
     /// Changes when reading has made it larger.
     pub(crate) fn growth(&self) -> usize {
-        self.full.packed_bytes() + usize::from(self.words.get().is_some())
+        self.full.packed_bytes() + usize::from(self.words.get().is_some()) + self.arena.growth()
     }
 
     /// Memory held: what the cache counts.

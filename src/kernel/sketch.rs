@@ -13,6 +13,7 @@ pub(crate) struct BitQuery {
     planes: Vec<[u64; PLANES]>,
     total: i32,
     step: f32,
+    norm: f32,
 }
 
 impl BitQuery {
@@ -30,7 +31,13 @@ impl BitQuery {
                 *plane |= (steps as u64 >> j & 1) << (i % WORD);
             }
         }
-        Self { planes, total, step }
+        let norm = query.iter().map(|x| x * x).sum::<f32>().sqrt();
+        Self { planes, total, step, norm }
+    }
+
+    /// Length of the query.
+    pub(crate) fn norm(&self) -> f32 {
+        self.norm
     }
 
     /// Value of one step.

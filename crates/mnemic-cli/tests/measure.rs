@@ -175,6 +175,8 @@ fn every_phase_of_the_benchmark_answers_and_is_exact() {
         close(&served["passes"][mode]["exact"][mode], 1.0);
         assert_eq!(served["passes"][mode]["n"], 6);
     }
+    let roughly = mnemic(&["bench", "--approximate", "0.95", "serve", data.to_str().unwrap(), &db]);
+    close(&last(&roughly.expect(0))["passes"]["0.05"]["exact"]["0.05"], 1.0);
     assert_eq!(last(&phase("add").expect(0))["adds"], 42);
     assert_eq!(last(&phase("syncs").expect(0)), json!({}));
     assert_eq!(last(&phase("crash").expect(9)), json!({}));

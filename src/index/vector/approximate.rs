@@ -1,211 +1,289 @@
-//! Approximate answers, for those who ask for them: sketches choose candidates, the rest is exact.
+//! Approximate answers, for those who ask for them: estimates rule rows out, the rest is exact.
 //!
-//! How many candidates a recall needs is measured, on the user's own rows, for each kind of question.
+//! A row is left out where its estimate is further under the floor than estimates are likely to be.
 
-use parking_lot::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+use parking_lot::{Mutex, RwLock};
 
 use super::arena::Arena;
-use super::bits::Bits;
-use super::block::Block;
-use super::request::{Gate, Request};
-use super::scan::{Survivor, Worker};
+use super::asked::AskedBefore;
+use super::ivf::{Growth, Member};
+use super::law::Law;
+use super::request::{Candidate, Outcome, Request};
+use super::scan::{Hurdle, Place, Survivor, Worker};
 use super::search::Plan;
 use super::top::SharedFloor;
-use crate::kernel::BitQuery;
+use super::watch::Watch;
+use crate::error::Result;
+use crate::kernel::{BitQuery, padded};
 
 /// Smaller users are answered exactly.
 const ROWS_MIN: usize = 8192;
-/// Rows of the user that stand in for queries.
-const SAMPLE: usize = 128;
-/// How far from a row a query is put, as a part of its length.
-const NOISE: f32 = 0.3;
-/// Hits that a measurement counts.
-const HITS: usize = 10;
+/// From here on rows are gathered in lists.
+const LISTS_ROWS_MIN: usize = 32_768;
 /// Past this part of all rows an exact answer is as cheap.
-const CANDIDATES_PART: usize = 16;
-/// Kinds of questions whose measurements are kept.
-const TRIALS_MAX: usize = 16;
+const HITS_PART: usize = 16;
+/// Blocks that say where the floor will be, before lists are looked up.
+const FIRST_BLOCKS: usize = 8;
 
-/// How an approximate answer will be had, and how good such answers were.
+/// How an approximate answer will be had.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Guess {
-    pub(super) candidates: usize,
-    pub(super) recall: f64,
+pub(super) struct Aim {
+    pub(super) target: f64,
+    /// How estimates are off, and by how many spreads one may be under the floor.
+    law: Law,
+    margin: f64,
+    /// Deviations that margins were widened by.
+    pub(super) wider: f64,
 }
 
-/// What changes how well sketches choose: decay and weights.
-#[derive(Debug, Clone, Copy, PartialEq)]
-struct Shape {
-    lambda: u64,
-    floor: u64,
-    by_importance: bool,
-    weighted: bool,
-    dense: bool,
+impl Aim {
+    pub(super) fn new(target: f64, law: Law, wider: f64) -> Self {
+        Self { target, law, margin: law.wide_margin(target, wider), wider }
+    }
+
+    /// By how much estimates may be under the floor, per spread of a row.
+    pub(super) fn reach(&self, query: &BitQuery) -> f32 {
+        self.margin as f32 * query.norm()
+    }
 }
 
-/// The ranks that true hits had among the estimates, ascending.
-struct Trial {
-    shape: Shape,
-    rows: usize,
-    ranks: Vec<u32>,
-}
-
-/// Measurements so far, the latest last.
+/// Rows that may be hits, and what they had to reach.
 #[derive(Default)]
-pub(super) struct Trials(Mutex<Vec<Trial>>);
+pub(super) struct Found {
+    survivors: Vec<Survivor>,
+    hurdles: Vec<Hurdle>,
+    scanned_rows: usize,
+    /// How near hits are to their lists, and what was allowed, where lists were used.
+    lists: Option<(Law, f64)>,
+}
 
-impl Trial {
-    /// The least number of candidates that gave the target, if any did.
-    fn guess(&self, target: f64, rows: usize) -> Option<Guess> {
-        let wanted = (target.clamp(0.0, 1.0) * self.ranks.len() as f64).ceil() as usize;
-        let candidates = *self.ranks.get(wanted.checked_sub(1)?)? as usize;
-        let found = self.ranks.partition_point(|&rank| rank as usize <= candidates);
-        let recall = found as f64 / self.ranks.len() as f64;
-        (candidates < rows / CANDIDATES_PART).then_some(Guess { candidates, recall })
+impl Found {
+    pub(super) fn by_lists(worker: Worker<'_>, law: Law, margin: f64) -> Self {
+        Self { lists: Some((law, margin)), ..Self::from(worker) }
+    }
+
+    /// Adds what was found first; its hurdles count where both found a row.
+    fn after(mut self, first: Self) -> Self {
+        self.survivors.extend(first.survivors);
+        self.survivors.sort_unstable_by_key(Survivor::place);
+        self.survivors.dedup_by_key(|survivor| survivor.place());
+        self.hurdles.splice(0..0, first.hurdles);
+        Self { scanned_rows: self.scanned_rows + first.scanned_rows, ..self }
     }
 }
 
-/// The best estimates so far.
-struct Candidates {
-    most: usize,
-    found: Vec<Survivor>,
-    threshold: f32,
+impl From<Worker<'_>> for Found {
+    fn from(worker: Worker<'_>) -> Self {
+        let Worker { survivors, hurdles, scanned_rows, .. } = worker;
+        Self { survivors, hurdles, scanned_rows, lists: None }
+    }
 }
 
-impl Candidates {
-    fn push(&mut self, candidate: Survivor) {
-        self.found.push(candidate);
-        if self.found.len() >= 2 * self.most + 64 {
-            self.cut();
+/// What was measured so far.
+#[derive(Default)]
+pub(super) struct Trials(Mutex<Trial>);
+
+#[derive(Default)]
+struct Trial {
+    /// How estimates are off, and how many rows there were then.
+    law: Option<(usize, Law)>,
+    sampled: Vec<f64>,
+    watch: Watch,
+    asked: AskedBefore,
+}
+
+impl Trials {
+    pub(super) fn bytes(&self) -> usize {
+        let trial = self.0.lock();
+        trial.asked.bytes() + trial.sampled.capacity() * size_of::<f64>()
+    }
+}
+
+/// Lists of alike rows, where there are any.
+#[derive(Default)]
+pub(super) struct Alike {
+    lists: RwLock<Option<Growth>>,
+    /// Changes whenever searches have made something that takes memory.
+    grown: AtomicUsize,
+}
+
+impl Alike {
+    pub(super) fn add(&mut self, member: Option<&Member<'_>>) {
+        if let (Some(growth), Some(member)) = (self.lists.get_mut(), member) {
+            growth.add(member);
         }
     }
 
-    fn cut(&mut self) {
-        if self.found.len() > self.most {
-            self.found.select_nth_unstable_by(self.most, |a, b| b.up.total_cmp(&a.up));
-            self.threshold = self.threshold.max(self.found[self.most].up);
-            self.found.truncate(self.most);
+    pub(super) fn forget(&mut self, member: Option<&Member<'_>>) {
+        let (growth, Some(member)) = (self.lists.get_mut(), member) else { return };
+        if growth.as_ref().is_some_and(|growth| growth.has_sampled(member.facts.row)) {
+            *growth = None;
+        }
+        if let Some(growth) = growth {
+            growth.forget(member);
         }
     }
-}
 
-/// A query near a row: real queries are less like any row than rows are like each other.
-fn near(mut row: Vec<f32>) -> Vec<f32> {
-    let size = row.iter().map(|x| x * x).sum::<f32>().sqrt();
-    let each = NOISE * size * (3.0 / row.len() as f32).sqrt();
-    let mut state = 0x9e37_79b9u32;
-    for x in &mut row {
-        state = (state ^ x.to_bits()).wrapping_mul(0x85eb_ca6b).rotate_left(13);
-        *x += each * (state as i32 as f32 / i32::MAX as f32);
+    pub(super) fn change(&mut self, member: Option<&Member<'_>>) {
+        if let (Some(growth), Some(member)) = (self.lists.get_mut(), member) {
+            growth.change(member);
+        }
     }
-    row
+
+    #[cfg(feature = "testing")]
+    pub(super) fn forbid(&mut self) {
+        *self.lists.get_mut() = Some(Growth::Useless);
+    }
+
+    pub(super) fn grown(&self) -> usize {
+        self.grown.load(Relaxed)
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        self.lists.read().as_ref().map_or(0, Growth::bytes)
+    }
+
+    #[cfg(test)]
+    pub(super) fn peek<R>(&self, look: impl FnOnce(Option<&Growth>) -> R) -> R {
+        look(self.lists.read().as_ref())
+    }
 }
 
 impl Arena {
-    /// How to answer approximately; none where an exact answer is better.
-    pub(super) fn guess(&self, request: &Request<'_>, plan: &Plan, target: f64) -> Option<Guess> {
-        if self.len() < ROWS_MIN || plan.planes.is_none() || request.k >= self.len() / CANDIDATES_PART {
+    /// The answer from the rows that are likely enough, where that is cheaper than an exact one.
+    pub(super) fn answer_roughly(&self, request: &Request<'_>, plan: &Plan, target: f64) -> Result<Outcome> {
+        let Some((aim, is_due)) = self.aim(request, plan, target) else { return self.answer(request, plan) };
+        let rough = self.answer_likely(request, plan, &aim)?;
+        let said = rough.approximate.unwrap_or(1.0);
+        if !is_due {
+            let approximate = Some(self.trials.0.lock().watch.correct(said));
+            return Ok(Outcome { approximate, ..rough });
+        }
+        let exact = self.answer(request, plan)?;
+        let is_found = |hit: &&Candidate| rough.hits.iter().any(|found| found.row == hit.row);
+        let found = exact.hits.iter().filter(is_found).count();
+        self.learn(request, &exact, |watch| watch.tell(target, said, exact.hits.len(), found));
+        Ok(exact)
+    }
+
+    /// Learns from a question that was answered exactly.
+    fn learn(&self, request: &Request<'_>, exact: &Outcome, tell: impl FnOnce(&mut Watch) -> bool) {
+        let mut trial = self.trials.0.lock();
+        let trial = &mut *trial;
+        self.alike.grown.fetch_add(1, Relaxed);
+        let is_bad = tell(&mut trial.watch);
+        if let (Some(query), None) = (request.query, request.legs) {
+            trial.asked.push(query, exact.hits.iter().map(|hit| hit.row).collect());
+        }
+        let law = Law::of_both(&trial.sampled, &trial.asked.estimates(self), trial.asked.len());
+        trial.law = trial.law.and_then(|(rows, _)| Some((rows, law?)));
+        let Some(mut lists) = self.alike.lists.try_write() else { return };
+        match lists.as_mut() {
+            Some(Growth::Ready(_)) if is_bad => *lists = None,
+            Some(Growth::Ready(ready)) => ready.learn(self, &trial.asked),
+            _ => {}
+        }
+    }
+
+    /// How to answer, and whether to check that; none where an exact answer is better.
+    fn aim(&self, request: &Request<'_>, plan: &Plan, target: f64) -> Option<(Aim, bool)> {
+        let dense = plan.planes.is_some() && plan.gain > 0.0;
+        if self.len() < ROWS_MIN || !dense || plan.proof_k == 0 || request.k >= self.len() / HITS_PART {
             return None;
         }
-        let decay = &request.scorer.params().decay;
-        let shape = Shape {
-            lambda: decay.lambda().to_bits(),
-            floor: decay.floor().to_bits(),
-            by_importance: decay.is_by_importance(),
-            weighted: plan.weighted,
-            dense: request.legs.is_none(),
-        };
-        let mut trials = self.trials.0.lock();
-        trials.retain(|trial| trial.shape != shape || self.len() <= trial.rows + trial.rows / 2);
-        if trials.iter().all(|trial| trial.shape != shape) {
-            if trials.len() >= TRIALS_MAX {
-                trials.remove(0);
-            }
-            trials.push(Trial { shape, rows: self.len(), ranks: self.ranks(request) });
+        let mut trial = self.trials.0.lock();
+        if trial.law.is_none_or(|(rows, _)| self.len() > rows + rows / 2) {
+            self.alike.grown.fetch_add(1, Relaxed);
+            trial.sampled = self.measure();
+            let law = Law::of_both(&trial.sampled, &trial.asked.estimates(self), trial.asked.len());
+            trial.law = law.map(|law| (self.len(), law));
         }
-        let mut guess = trials.iter().find(|trial| trial.shape == shape)?.guess(target, self.len())?;
-        guess.candidates = guess.candidates.max(1) * request.k.div_ceil(HITS);
-        Some(guess)
+        let (_, law) = trial.law?;
+        Some((Aim::new(target, law, trial.watch.wider()), trial.watch.is_due()))
     }
 
-    /// Where the estimates rank the true hits of sampled rows, each row asking for its neighbours.
-    fn ranks(&self, request: &Request<'_>) -> Vec<u32> {
-        let sampled = |(index, block): (usize, &Block)| {
-            block.live().and(&block.with_vector()).iter().map(move |lane| (index, lane)).collect::<Vec<_>>()
-        };
-        let places: Vec<_> = self.blocks().iter().enumerate().flat_map(sampled).collect();
-        let mut ranks = Vec::with_capacity(SAMPLE * HITS);
-        for &(block, lane) in places.iter().step_by((places.len() / SAMPLE).max(1)) {
-            let block = &self.blocks()[block];
-            let (row, query) = (block.facts[lane].row, near(block.unquantised(lane, self.dims())));
-            let other = |facts: &super::Facts| facts.row != row;
-            let open = Gate { level: u8::MAX, ..request.gate };
-            let asked = Request {
-                query: Some(&query),
-                legs: None,
-                gate: open,
-                filter: Some(&other),
-                contradicted: &[],
-                k: HITS,
-                min_score: None,
-                approximate: None,
-                ..*request
-            };
-            let plan = self.plan(&asked);
-            let Ok(truth) = self.answer(&asked, &plan, None) else { continue };
-            let estimates = self.estimates(&asked, &plan);
-            for hit in &truth.hits {
-                let Some((block, lane)) = self.place_of(hit.row) else { continue };
-                let own = estimates[block][lane];
-                ranks.push(estimates.iter().flatten().filter(|&&estimate| estimate >= own).count() as u32);
-            }
-        }
-        ranks.sort_unstable();
-        ranks
+    pub(super) fn answer_likely(&self, request: &Request<'_>, plan: &Plan, aim: &Aim) -> Result<Outcome> {
+        let floor = plan.first_floor(request);
+        let found = self.scan_likely(request, plan, &floor, aim);
+        self.finish_likely(request, plan, aim, floor.get(), found)
     }
 
-    /// The estimate of every row, block by block; below all others where a row does not pass.
-    fn estimates(&self, request: &Request<'_>, plan: &Plan) -> Vec<Vec<f32>> {
-        let floor = SharedFloor::new(0.0);
-        let mut worker = Worker::new(self, request, plan, &floor);
-        let query = BitQuery::new(request.query.unwrap_or_default(), crate::kernel::padded(self.dims()));
-        let each = |index| {
-            let (passing, estimates) = worker.estimate(index, &query, 0.0);
-            let mut all = vec![f32::NEG_INFINITY; self.blocks()[index].len()];
-            passing.iter().for_each(|lane| all[lane] = estimates[lane]);
-            all
-        };
-        (0..self.blocks().len()).map(each).collect()
-    }
-
-    /// Chooses candidates by their sketches and bounds them by their quantised rows.
-    pub(super) fn scan_candidates(
+    /// Scores what was found, and the chance that it was.
+    pub(super) fn finish_likely(
         &self,
         request: &Request<'_>,
         plan: &Plan,
-        floor: &SharedFloor,
-        most: usize,
-    ) -> (Vec<Survivor>, usize) {
+        aim: &Aim,
+        least: f32,
+        mut found: Found,
+    ) -> Result<Outcome> {
+        found.survivors.retain(|survivor| survivor.up >= least);
+        let (hits, reranked_rows) = self.rerank(request, plan, std::mem::take(&mut found.survivors))?;
+        let approximate = Some(self.chance_of(request, plan, aim, &found, &hits));
+        Ok(Outcome { hits, total_rows: self.len(), scanned_rows: found.scanned_rows, reranked_rows, approximate })
+    }
+
+    /// Visits blocks, or lists, until none can hold a hit, and of their rows those that are likely to be one.
+    fn scan_likely(&self, request: &Request<'_>, plan: &Plan, floor: &SharedFloor, aim: &Aim) -> Found {
+        let query = BitQuery::new(request.query.unwrap_or_default(), padded(self.dims()));
         let mut worker = Worker::new(self, request, plan, floor);
-        let query = BitQuery::new(request.query.unwrap_or_default(), crate::kernel::padded(self.dims()));
-        let most = most.min(self.len());
-        let mut best = Candidates { most, found: Vec::with_capacity(2 * most + 64), threshold: floor.get() };
-        for &(bound, block) in &plan.order {
-            if bound < f64::from(best.threshold) {
-                break;
-            }
-            let (passing, estimates) = worker.estimate(block, &query, best.threshold);
-            for lane in passing.iter() {
-                best.push(Survivor { up: estimates[lane], block: block as u32, lane: lane as u32 });
+        let (first, rest) = plan.order.split_at(FIRST_BLOCKS.min(plan.order.len()));
+        let is_hopeful = |&&(bound, _): &&(f64, usize)| bound >= f64::from(floor.get());
+        first.iter().take_while(is_hopeful).for_each(|&(_, block)| worker.visit_likely(block, &query, aim));
+        if request.legs.is_none() && self.len() >= LISTS_ROWS_MIN && floor.get() > 0.0 {
+            self.grow_lists();
+            let blocks = rest.iter().take_while(is_hopeful).count();
+            let lists = self.alike.lists.try_read();
+            if let Some(Growth::Ready(lists)) = lists.as_deref().and_then(Option::as_ref)
+                && let Some(found) = lists.search(self, request, plan, floor, (aim, &query), blocks)
+            {
+                return found.after(worker.into());
             }
         }
-        best.cut();
-        best.found.sort_unstable_by_key(|candidate| (candidate.block, candidate.lane));
-        for part in best.found.chunk_by(|a, b| a.block == b.block) {
-            let mut some = Bits::default();
-            part.iter().for_each(|candidate| some.set(candidate.lane as usize, true));
-            worker.visit_some(part[0].block as usize, some);
-        }
-        (worker.survivors, worker.scanned_rows)
+        rest.iter().take_while(is_hopeful).for_each(|&(_, block)| worker.visit_likely(block, &query, aim));
+        self.alike.grown.fetch_add(worker.drawn, Relaxed);
+        worker.into()
+    }
+
+    /// Builds lists one step further, unless somebody else uses them right now.
+    pub(super) fn grow_lists(&self) {
+        let Some(mut lists) = self.alike.lists.try_write() else { return };
+        let growth = match lists.take() {
+            Some(growth) if growth.is_done() => growth,
+            growth => {
+                self.alike.grown.fetch_add(1, Relaxed);
+                let mut growth = growth.map_or_else(|| Growth::start(self), |growth| growth.step(self));
+                if let Growth::Ready(ready) = &mut growth {
+                    ready.learn(self, &self.trials.0.lock().asked);
+                }
+                growth
+            }
+        };
+        *lists = Some(growth);
+    }
+
+    /// The chance that hits like these are found, from what each had to reach.
+    fn chance_of(&self, request: &Request<'_>, plan: &Plan, aim: &Aim, found: &Found, hits: &[Candidate]) -> f64 {
+        let norm = request.query.unwrap_or_default().iter().map(|x| x * x).sum::<f32>().sqrt();
+        let chance = |hit: &Candidate| {
+            let place = self.place_of(hit.row)?;
+            let hurdle = found.hurdles.iter().find(|hurdle| hurdle.place == place)?;
+            let estimate = aim.law.chance(aim.margin + self.room(plan, hit, hurdle, norm));
+            let list = hurdle.entry.zip(found.lists);
+            let entry = list.map_or(1.0, |(entry, (law, _))| law.chance(entry.allowed(hit.parts.dense_cos)));
+            Some(estimate * entry)
+        };
+        let all: f64 = hits.iter().map(|hit| chance(hit).unwrap_or(1.0)).sum();
+        if hits.is_empty() { 1.0 } else { all / hits.len() as f64 }
+    }
+
+    /// Spreads that the cosine of a hit is over what it needed to be.
+    fn room(&self, plan: &Plan, hit: &Candidate, hurdle: &Hurdle, norm: f32) -> f64 {
+        let (block, lane): Place = hurdle.place;
+        let spread = self.blocks()[block].sketch(self.dims()).spreads()[lane] * norm;
+        let needed = f64::from(hurdle.floor) * plan.shift.exp2() / hit.parts.score.max(f64::MIN_POSITIVE);
+        hit.parts.relevance_raw * (1.0 - needed) / (plan.gain * f64::from(spread.max(f32::MIN_POSITIVE)))
     }
 }

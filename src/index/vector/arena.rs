@@ -1,6 +1,6 @@
 //! The rows of one user, in blocks and time runs.
 
-use super::approximate::Trials;
+use super::approximate::{Alike, Trials};
 use super::bits::BLOCK_ROWS;
 use super::block::Block;
 use super::facts::{Facts, NewRow, VectorSource};
@@ -35,6 +35,7 @@ pub(crate) struct Arena {
     pub(super) dead: usize,
     pub(super) generation: u64,
     pub(super) trials: Trials,
+    pub(super) alike: Alike,
 }
 
 pub(super) fn slot(block: usize, lane: usize) -> u32 {
@@ -60,6 +61,7 @@ impl Arena {
             dead: 0,
             generation: 0,
             trials: Trials::default(),
+            alike: Alike::default(),
         }
     }
 
@@ -75,6 +77,8 @@ impl Arena {
             self.has_tail = true;
         }
         self.push(row);
+        let member = self.blocks.last().and_then(|block| block.member(block.len() - 1));
+        self.alike.add(member.as_ref());
         if self.blocks.last().is_some_and(Block::is_full) {
             self.close_tail();
         }
@@ -131,6 +135,7 @@ impl Arena {
             return Err(Error::invalid("a change keeps the row number and the id"));
         }
         self.blocks[block].set_facts(lane, facts);
+        self.alike.change(self.blocks[block].member(lane).as_ref());
         Ok(())
     }
 
@@ -142,7 +147,9 @@ impl Arena {
     pub(crate) fn set_vector(&mut self, row: u32, vector: &VectorSource<'_>) -> Result<()> {
         self.check_vector(vector)?;
         let (block, lane) = self.find(row)?;
+        self.alike.forget(self.blocks[block].member(lane).as_ref());
         self.blocks[block].set_vector(lane, vector);
+        self.alike.add(self.blocks[block].member(lane).as_ref());
         Ok(())
     }
 
@@ -156,6 +163,7 @@ impl Arena {
         let id = self.blocks[block].facts[lane].id;
         self.by_row.remove(hash_row(row), slot(block, lane));
         self.by_id.remove(hash_id(&id), slot(block, lane));
+        self.alike.forget(self.blocks[block].member(lane).as_ref());
         self.blocks[block].remove(lane);
         self.live -= 1;
         self.dead += 1;
@@ -186,7 +194,13 @@ impl Arena {
     pub(crate) fn bytes(&self) -> usize {
         let blocks: usize = self.blocks.iter().map(Block::memory).sum();
         let spare = (self.blocks.capacity() - self.blocks.len()) * size_of::<Block>();
-        size_of::<Self>() + blocks + spare + self.by_row.memory() + self.by_id.memory()
+        let tables = self.by_row.memory() + self.by_id.memory();
+        size_of::<Self>() + blocks + spare + tables + self.alike.bytes() + self.trials.bytes()
+    }
+
+    /// Changes when searches have made the arena larger.
+    pub(crate) fn growth(&self) -> usize {
+        self.alike.grown()
     }
 
     /// The facts of a row.

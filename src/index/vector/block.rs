@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 use super::bits::{BLOCK_ROWS, Bits};
 use super::facts::{Facts, LEVELS, NewRow, STATUS_ACTIVE, VectorSource};
 use super::hull::{Hull, HullRow, days_between};
+use super::ivf::Member;
 use super::request::Gate;
 use super::sheet::{Column, Sheet};
 use super::sketch::Sketch;
@@ -81,16 +82,26 @@ impl Block {
         self.sheet.rows(self.len())
     }
 
+    /// Value of one step of a row.
+    pub(super) fn scale(&self, lane: usize) -> f32 {
+        self.sheet.get(Column::Scale, lane)
+    }
+
     pub(super) fn row_bytes(&self, lane: usize) -> &[u8] {
         self.sheet.row(lane)
     }
 
     /// The sketch of the rows, drawn when it is first asked for.
-    pub(super) fn sketch(&self) -> &Sketch {
+    pub(super) fn sketch(&self, dims: usize) -> &Sketch {
         self.sketch.get_or_init(|| {
-            let row = |lane| (self.sheet.row(lane), self.sheet.get(Column::Scale, lane));
-            Box::new(Sketch::draw(self.sheet.stride(), (0..self.len()).map(row)))
+            let mut sketch = Sketch::new(dims, self.len());
+            (0..self.len()).for_each(|lane| sketch.put(lane, self.sheet.row(lane), self.scale(lane)));
+            Box::new(sketch)
         })
+    }
+
+    pub(super) fn has_sketch(&self) -> bool {
+        self.sketch.get().is_some()
     }
 
     /// A column of the bound pass, padded to its lanes.
@@ -124,23 +135,50 @@ impl Block {
         lane
     }
 
+    /// Appends a row of which only the outline is kept, in a block without room for bytes.
+    pub(super) fn push_outline(&mut self, facts: Facts, bytes: &[u8], scale: RowScale, dims: usize) -> usize {
+        let lane = self.push(&NewRow { facts, vector: VectorSource::None });
+        self.sketch.get_or_init(|| Box::new(Sketch::new(dims, 0)));
+        if let Some(sketch) = self.sketch.get_mut() {
+            sketch.put(lane, bytes, scale.scale);
+        }
+        self.set_scale(lane, &scale, true);
+        lane
+    }
+
+    /// Some live row's vector.
+    pub(super) fn first_vector(&self, dims: usize) -> Option<Vec<f32>> {
+        let lane = self.live.and(&self.with_vector).iter().next()?;
+        Some(self.unquantised(lane, dims))
+    }
+
     /// The vector of a row, as exactly as its quantised form knows it.
     pub(super) fn unquantised(&self, lane: usize, dims: usize) -> Vec<f32> {
-        let scale = self.sheet.get(Column::Scale, lane);
+        let scale = self.scale(lane);
         self.sheet.row(lane)[..dims].iter().map(|&x| (f32::from(x) - 128.0) * scale).collect()
+    }
+
+    /// The scale of a row.
+    pub(super) fn row_scale(&self, lane: usize) -> RowScale {
+        let number = |column| self.sheet.get(column, lane);
+        RowScale { scale: number(Column::Scale), err_norm: number(Column::Err), norm: self.norms[lane] }
+    }
+
+    /// A row as lists take it; none without a vector.
+    pub(super) fn member(&self, lane: usize) -> Option<Member<'_>> {
+        let member = Member { facts: self.facts[lane], bytes: self.sheet.row(lane), scale: self.row_scale(lane) };
+        self.with_vector.has(lane).then_some(member)
     }
 
     /// A copy of another block's live row, as a row to push here.
     pub(super) fn row(&self, lane: usize) -> NewRow<'_> {
-        let number = |column| self.sheet.get(column, lane);
-        let scale = RowScale { scale: number(Column::Scale), err_norm: number(Column::Err), norm: self.norms[lane] };
+        let scale = self.row_scale(lane);
         let known = self.with_vector.has(lane);
         let vector = if known { VectorSource::Quantised(self.sheet.row(lane), scale) } else { VectorSource::None };
         NewRow { facts: self.facts[lane], vector }
     }
 
     pub(super) fn set_vector(&mut self, lane: usize, vector: &VectorSource<'_>) {
-        self.sketch.take();
         let bytes = self.sheet.row_mut(lane);
         let (scale, known) = match *vector {
             VectorSource::Full(row) => (self.kernel.quantise_row(row, bytes), true),
@@ -153,7 +191,14 @@ impl Block {
                 (NO_SCALE, false)
             }
         };
-        self.sheet.set_scale(lane, &scale);
+        if let Some(sketch) = self.sketch.get_mut() {
+            sketch.put(lane, self.sheet.row(lane), scale.scale);
+        }
+        self.set_scale(lane, &scale, known);
+    }
+
+    fn set_scale(&mut self, lane: usize, scale: &RowScale, known: bool) {
+        self.sheet.set_scale(lane, scale);
         self.norms[lane] = scale.norm;
         self.norm_max = self.norm_max.max(scale.norm);
         self.with_vector.set(lane, known);
@@ -162,8 +207,7 @@ impl Block {
 
     /// Replaces the facts of a row and raises the hull.
     pub(super) fn set_facts(&mut self, lane: usize, facts: &Facts) {
-        let weight = weight(facts.importance, facts.confidence, false);
-        let rate = importance_rate(facts.importance);
+        let HullRow { weight, importance_rate: rate, .. } = hull_row(facts);
         let ago = days_between(facts.time, self.base) as f32;
         self.facts[lane] = Facts { has_vector: self.with_vector.has(lane), ..*facts };
         self.sheet.set(Column::Weight, lane, weight as f32);
@@ -175,7 +219,7 @@ impl Block {
         for (level, bits) in self.at_level.iter_mut().enumerate() {
             bits.set(lane, usize::from(facts.sensitivity).min(LEVELS - 1) <= level);
         }
-        self.hull.raise(&HullRow { time: facts.time, weight, importance_rate: rate, pinned: facts.pinned });
+        self.hull.raise(&hull_row(facts));
     }
 
     /// Takes a row out and wipes it.
@@ -185,5 +229,15 @@ impl Block {
         let facts = &mut self.facts[lane];
         *facts =
             Facts { id: [0; 16], version: 0, created_at: 0, valid_from: 0, valid_to: 0, time: self.base, ..*facts };
+    }
+}
+
+/// A row as hulls see it.
+pub(super) fn hull_row(facts: &Facts) -> HullRow {
+    HullRow {
+        time: facts.time,
+        weight: weight(facts.importance, facts.confidence, false),
+        importance_rate: importance_rate(facts.importance),
+        pinned: facts.pinned,
     }
 }

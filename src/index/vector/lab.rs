@@ -91,6 +91,11 @@ impl Lab {
         self.full.insert(number, &row.vector)
     }
 
+    /// Never gathers rows in lists: approximate searches go by sketches alone.
+    pub fn flatten(&mut self) {
+        self.arena.alike.forbid();
+    }
+
     /// Memory held, full vectors apart.
     pub fn bytes(&self) -> usize {
         self.arena.bytes()

@@ -5,15 +5,19 @@
 
 mod approximate;
 mod arena;
+mod asked;
 mod bits;
 mod block;
 mod facts;
 mod full;
 mod hull;
+mod ivf;
 #[cfg(feature = "testing")]
 mod lab;
+mod law;
 mod legs;
 mod lookup;
+mod measure;
 mod rank;
 mod request;
 mod runs;
@@ -22,6 +26,7 @@ mod search;
 mod sheet;
 mod sketch;
 mod top;
+mod watch;
 
 #[cfg(test)]
 mod tests;

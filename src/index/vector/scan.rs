@@ -1,12 +1,15 @@
 //! One pass over a block: sums, bounds, survivors.
 
+use super::approximate::Aim;
 use super::arena::Arena;
 use super::bits::{BLOCK_ROWS, Bits};
 use super::block::Block;
 use super::hull::days_between;
+use super::ivf::Entry;
 use super::request::Request;
 use super::search::Plan;
 use super::sheet::Column;
+use super::sketch::Sketch;
 use super::top::{LowerBounds, SharedFloor};
 use crate::kernel::{BOUND_LANES, BitQuery, BoundConsts, BoundRows};
 
@@ -22,8 +25,14 @@ const CEILING_SLACK: f64 = 1.05;
 /// Keeps the product with a weight inside f32; no row comes near it.
 const CEILING_MAX: f64 = (1u128 << 100) as f64;
 
+/// Sketches that one search draws; it reads further blocks whole.
+const DRAWN_MAX: usize = 64;
+
 static ZEROS: [f32; BLOCK_ROWS] = [0.0; BLOCK_ROWS];
 static ONES: [f32; BLOCK_ROWS] = [1.0; BLOCK_ROWS];
+
+/// Block and lane.
+pub(super) type Place = (usize, usize);
 
 /// A row that may be among the best.
 #[derive(Debug, Clone, Copy)]
@@ -31,6 +40,26 @@ pub(super) struct Survivor {
     pub(super) up: f32,
     pub(super) block: u32,
     pub(super) lane: u32,
+}
+
+impl Survivor {
+    fn new(up: f32, (block, lane): Place) -> Self {
+        Self { up, block: block as u32, lane: lane as u32 }
+    }
+
+    pub(super) fn place(&self) -> Place {
+        (self.block as usize, self.lane as usize)
+    }
+}
+
+/// What a likely row had to reach to be looked at.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Hurdle {
+    pub(super) place: Place,
+    /// The floor, by its estimate.
+    pub(super) floor: f32,
+    /// What its list had to reach, where it was found in one.
+    pub(super) entry: Option<Entry>,
 }
 
 /// One thread's part of a search.
@@ -41,7 +70,12 @@ pub(super) struct Worker<'a> {
     floor: &'a SharedFloor,
     lower: LowerBounds,
     pub(super) survivors: Vec<Survivor>,
+    /// Of the rows that had one.
+    pub(super) hurdles: Vec<Hurdle>,
     pub(super) scanned_rows: usize,
+    /// Sketches that were drawn.
+    pub(super) drawn: usize,
+    largest_extra: f64,
     sums: [i32; BLOCK_ROWS],
     extra: [f32; BLOCK_ROWS],
     rate: [f32; BLOCK_ROWS],
@@ -59,7 +93,10 @@ impl<'a> Worker<'a> {
             floor,
             lower: LowerBounds::new(plan.proof_k),
             survivors: Vec::with_capacity(BLOCK_ROWS),
+            hurdles: Vec::new(),
             scanned_rows: 0,
+            drawn: 0,
+            largest_extra: 0.0,
             sums: [0; BLOCK_ROWS],
             extra: [0.0; BLOCK_ROWS],
             rate: [0.0; BLOCK_ROWS],
@@ -80,38 +117,105 @@ impl<'a> Worker<'a> {
         if let Some(planes) = &self.plan.planes {
             self.arena.kernel().scan_i8(planes, block.rows(), &mut self.sums[..block.len()]);
         }
-        let marked = self.bound(block, index, None).and(&eligible);
+        let marked = self.bound(block, Some(index), None).and(&eligible);
         let survivors = self.filtered(block, marked);
         self.halve_contradicted(index);
         self.keep(index, survivors);
     }
 
-    /// Looks at some rows of a block, which have passed gate and filter.
-    pub(super) fn visit_some(&mut self, index: usize, some: Bits) {
+    /// Looks at the rows of a block that are likely to be hits.
+    pub(super) fn visit_likely(&mut self, index: usize, query: &BitQuery, aim: &Aim) {
         let block = &self.arena.blocks()[index];
-        if let Some(planes) = &self.plan.planes {
-            for lane in some.iter() {
-                self.arena.kernel().scan_i8(planes, block.row_bytes(lane), &mut self.sums[lane..=lane]);
-            }
+        let is_drawn = block.has_sketch();
+        if self.floor.get() <= 0.0 || (!is_drawn && self.drawn >= DRAWN_MAX) {
+            return self.visit(index);
         }
-        let survivors = self.bound(block, index, None).and(&some);
-        self.halve_contradicted(index);
-        self.keep(index, survivors);
-    }
-
-    /// Estimates the scores of a block from its sketch; returns those that pass everything and reach the
-    /// threshold.
-    pub(super) fn estimate(&mut self, index: usize, query: &BitQuery, threshold: f32) -> (Bits, &[f32]) {
-        let block = &self.arena.blocks()[index];
+        self.drawn += usize::from(!is_drawn);
         let eligible = eligible(block, index, self.request);
         if eligible.is_empty() {
-            return (eligible, &self.up);
+            return;
         }
         self.scanned_rows += block.len();
-        let sketch = block.sketch();
+        let marked = self.estimate(block, Some(index), query, aim).and(&eligible);
+        let likely: Vec<_> = self.filtered(block, marked).iter().map(|lane| (lane, (index, lane))).collect();
+        self.examine(block, &likely, None);
+    }
+
+    /// The same for a part of a list.
+    pub(super) fn visit_part(&mut self, part: &Block, query: &BitQuery, aim: &Aim, entry: Entry) {
+        let eligible = part.gated(self.request.gate).and(&part.with_vector());
+        if eligible.is_empty() {
+            return;
+        }
+        self.scanned_rows += part.len();
+        let marked = self.estimate(part, None, query, aim).and(&eligible);
+        let likely = self.filtered(part, marked).iter().filter_map(|lane| {
+            let place = self.arena.place_of(part.facts[lane].row)?;
+            Some((lane, place))
+        });
+        let likely: Vec<_> = likely.collect();
+        self.examine(part, &likely, Some(entry));
+    }
+
+    /// The rows whose estimates come near the floor.
+    fn estimate(&mut self, block: &Block, index: Option<usize>, query: &BitQuery, aim: &Aim) -> Bits {
+        let sketch = block.sketch(self.arena.dims());
         self.arena.kernel().scan_bits(query, sketch.words(), &mut self.sums);
-        let marked = self.bound(block, index, Some((query, sketch.factors(), threshold))).and(&eligible);
-        (self.filtered(block, marked), &self.up)
+        self.bound(block, index, Some((query, sketch, aim.reach(query))))
+    }
+
+    /// Bounds likely rows, given by lane and place, and keeps those that reach the floor.
+    fn examine(&mut self, block: &Block, likely: &[(usize, Place)], entry: Option<Entry>) {
+        let seen = self.floor.get();
+        let Some(consts) = self.consts(block, self.largest_extra) else {
+            return self.survivors.extend(likely.iter().map(|&(_, place)| Survivor::new(f32::INFINITY, place)));
+        };
+        for some in likely.chunks(BOUND_LANES) {
+            let mut rows = Gathered::default();
+            self.gather(block, some, &mut rows);
+            let consts = BoundConsts { threshold: self.floor.get(), ..consts };
+            let (mut up, mut down, mut marks) = ([0.0; BOUND_LANES], [0.0; BOUND_LANES], [0]);
+            self.arena.kernel().bounds(&rows.as_rows(), &consts, &mut up, &mut down, &mut marks);
+            for (i, &(_, place)) in some.iter().enumerate().filter(|(i, _)| marks[0] >> i & 1 == 1) {
+                let halved = self.plan.contradicted.contains(&place);
+                self.keep_row(Survivor::new(up[i], place), if halved { 0.5 * down[i] } else { down[i] });
+                self.hurdles.push(Hurdle { place, floor: seen, entry });
+            }
+        }
+    }
+
+    /// Copies the columns of some rows and sums their bytes.
+    fn gather(&mut self, block: &Block, some: &[(usize, Place)], rows: &mut Gathered) {
+        let weight = weights(block, self.plan, &mut self.weight);
+        let rate = rates(block, self.plan.grid.by_importance, &mut self.rate);
+        let extra = if self.largest_extra > 0.0 { &self.extra } else { &ZEROS };
+        let columns = [
+            block.column(Column::Scale),
+            block.column(Column::Err),
+            weight,
+            rate,
+            block.column(Column::Ago),
+            extra.as_slice(),
+        ];
+        for (to, from) in rows.columns.iter_mut().zip(columns) {
+            to.iter_mut().zip(some).for_each(|(to, &(lane, _))| *to = from[lane]);
+        }
+        let Some(planes) = &self.plan.planes else { return };
+        for (i, &(_, (at, lane))) in some.iter().enumerate() {
+            let bytes = self.arena.blocks()[at].row_bytes(lane);
+            self.arena.kernel().scan_i8(planes, bytes, &mut rows.sums[i..=i]);
+        }
+    }
+
+    fn keep_row(&mut self, survivor: Survivor, down: f32) {
+        if down > 0.0
+            && let Some(kth) = self.lower.push(down)
+        {
+            self.floor.raise(kth);
+        }
+        if survivor.up >= self.floor.get() {
+            self.survivors.push(survivor);
+        }
     }
 
     fn filtered(&self, block: &Block, marked: Bits) -> Bits {
@@ -122,27 +226,27 @@ impl<'a> Worker<'a> {
     }
 
     /// Bounds all rows from their sums and returns those that reach the floor; with a sketch, estimates them.
-    fn bound(&mut self, block: &Block, index: usize, sketch: Option<(&BitQuery, &[f32], f32)>) -> Bits {
-        let largest = self.fill_extra(block, index);
-        let Some(mut consts) = self.consts(block, largest) else {
+    fn bound(&mut self, block: &Block, index: Option<usize>, sketch: Option<(&BitQuery, &Sketch, f32)>) -> Bits {
+        self.largest_extra = self.fill_extra(block, index);
+        let Some(mut consts) = self.consts(block, self.largest_extra) else {
             self.up.fill(f32::INFINITY);
             self.down.fill(0.0);
             return Bits::first(block.len());
         };
         let lanes = block.len().next_multiple_of(BOUND_LANES);
-        let mut scale = block.column(Column::Scale);
-        if let Some((query, factors, threshold)) = sketch {
-            scale = &factors[..lanes];
-            consts = BoundConsts { query_scale: query.step(), query_norm: 0.0, err: 0.0, threshold, ..consts };
+        let (mut scale, mut err) = (block.column(Column::Scale), block.column(Column::Err));
+        if let Some((query, sketch, reach)) = sketch {
+            (scale, err) = (&sketch.factors()[..lanes], &sketch.spreads()[..lanes]);
+            consts = BoundConsts { query_scale: query.step(), query_norm: reach, err: 0.0, ..consts };
         }
         let rows = BoundRows {
             sums: &self.sums[..lanes],
             scale,
-            err: block.column(Column::Err),
+            err,
             weight: weights(block, self.plan, &mut self.weight),
             rate: rates(block, self.plan.grid.by_importance, &mut self.rate),
             ago: block.column(Column::Ago),
-            extra: if largest > 0.0 { &self.extra[..lanes] } else { &ZEROS[..lanes] },
+            extra: if self.largest_extra > 0.0 { &self.extra[..lanes] } else { &ZEROS[..lanes] },
         };
         let mut marks = [0; BLOCK_ROWS / BOUND_LANES];
         let marks = &mut marks[..lanes / BOUND_LANES];
@@ -151,8 +255,8 @@ impl<'a> Worker<'a> {
     }
 
     /// Writes what is added to each row's dense part; returns the largest magnitude, 0 for nothing.
-    fn fill_extra(&mut self, block: &Block, index: usize) -> f64 {
-        let values = self.request.legs.and_then(|legs| legs.block(index));
+    fn fill_extra(&mut self, block: &Block, index: Option<usize>) -> f64 {
+        let values = self.request.legs.zip(index).and_then(|(legs, index)| legs.block(index));
         let pending = block.live().without(&block.with_vector());
         let undo = if self.plan.offset == 0.0 { Bits::default() } else { pending };
         if values.is_none() && undo.is_empty() {
@@ -222,8 +326,22 @@ impl<'a> Worker<'a> {
         }
         self.floor.raise(floor);
         for lane in survivors.iter().filter(|&lane| self.up[lane] >= floor) {
-            self.survivors.push(Survivor { up: self.up[lane], block: index as u32, lane: lane as u32 });
+            self.survivors.push(Survivor::new(self.up[lane], (index, lane)));
         }
+    }
+}
+
+/// Rows of a block side by side, for the bound pass.
+#[derive(Default)]
+struct Gathered {
+    sums: [i32; BOUND_LANES],
+    columns: [[f32; BOUND_LANES]; 6],
+}
+
+impl Gathered {
+    fn as_rows(&self) -> BoundRows<'_> {
+        let [scale, err, weight, rate, ago, extra] = &self.columns;
+        BoundRows { sums: &self.sums, scale, err, weight, rate, ago, extra }
     }
 }
 

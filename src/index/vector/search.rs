@@ -4,7 +4,6 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
-use super::approximate::Guess;
 use super::arena::Arena;
 use super::hull::{GridDecay, LogBound};
 use super::request::{Candidate, Outcome, Request};
@@ -37,12 +36,28 @@ pub(super) struct Plan {
     pub(super) z: f64,
     /// The whole exponent that bounds are relative to.
     pub(super) shift: f64,
+    /// The largest weight times decay of any row, in units of 2^shift.
+    pub(super) factor_max: f64,
     /// How many lower bounds prove a floor; 0 for never.
     pub(super) proof_k: usize,
     /// Block and lane of contradicted rows.
     pub(super) contradicted: Vec<(usize, usize)>,
     /// Blocks by falling bound.
     pub(super) order: Vec<(f64, usize)>,
+}
+
+impl Plan {
+    /// The floor that is there before any row is looked at.
+    pub(super) fn first_floor(&self, request: &Request<'_>) -> SharedFloor {
+        SharedFloor::new(least_bound(request.min_score, self.shift))
+    }
+
+    /// The largest weight times decay under a hull's bound, in units of 2^shift.
+    pub(super) fn factor(&self, log: &LogBound) -> f64 {
+        let decayed = (1.0 - self.grid.floor) * (log.decayed - self.shift).exp2();
+        let factor = if self.grid.floor == 0.0 { decayed } else { self.grid.floor * log.weight.exp2() + decayed };
+        factor * BLOCK_SLACK
+    }
 }
 
 impl Arena {
@@ -58,22 +73,20 @@ impl Arena {
             return Ok(Outcome { total_rows: self.len(), ..Outcome::default() });
         }
         let plan = self.plan(request);
-        let guess = request.approximate.and_then(|target| self.guess(request, &plan, target));
-        self.answer(request, &plan, guess)
+        match request.approximate {
+            Some(target) => self.answer_roughly(request, &plan, target),
+            None => self.answer(request, &plan),
+        }
     }
 
-    /// The answer from all rows, or from a guessed number of candidates.
-    pub(super) fn answer(&self, request: &Request<'_>, plan: &Plan, guess: Option<Guess>) -> Result<Outcome> {
-        let floor = SharedFloor::new(least_bound(request.min_score, plan.shift));
-        let (mut survivors, scanned_rows) = match guess {
-            Some(guess) => self.scan_candidates(request, plan, &floor, guess.candidates),
-            None => self.scan(request, plan, &floor),
-        };
+    /// The exact answer.
+    pub(super) fn answer(&self, request: &Request<'_>, plan: &Plan) -> Result<Outcome> {
+        let floor = plan.first_floor(request);
+        let (mut survivors, scanned_rows) = self.scan(request, plan, &floor);
         let least = floor.get();
         survivors.retain(|survivor| survivor.up >= least);
         let (hits, reranked_rows) = self.rerank(request, plan, survivors)?;
-        let approximate = guess.map(|guess| guess.recall);
-        Ok(Outcome { hits, total_rows: self.len(), scanned_rows, reranked_rows, approximate })
+        Ok(Outcome { hits, total_rows: self.len(), scanned_rows, reranked_rows, approximate: None })
     }
 
     pub(super) fn check_request(&self, request: &Request<'_>) -> Result<()> {
@@ -103,6 +116,7 @@ impl Arena {
             offset: -p.lo * dense,
             z: p.z,
             shift: 0.0,
+            factor_max: f64::INFINITY,
             proof_k: 0,
             contradicted: request.contradicted.iter().filter_map(|&row| self.place_of(row)).collect(),
             order: Vec::new(),
@@ -120,13 +134,14 @@ impl Arena {
             let most = logs.iter().fold(f64::NEG_INFINITY, |most, log| most.max(log.decayed));
             plan.shift = most.ceil().clamp(-1e9, 1e9);
         }
+        let mut factor_max = 0.0;
         let bound = |(block, log): (usize, &LogBound)| {
-            let relevance = self.relevance_bound(request, plan, block);
-            let decayed = (1.0 - plan.grid.floor) * (log.decayed - plan.shift).exp2();
-            let factor = if plan.grid.floor == 0.0 { decayed } else { plan.grid.floor * log.weight.exp2() + decayed };
-            (coarse(relevance * factor * BLOCK_SLACK), block)
+            let (relevance, factor) = (self.relevance_bound(request, plan, block), plan.factor(log));
+            factor_max = f64::max(factor_max, factor);
+            (coarse(relevance * factor), block)
         };
         let mut order: Vec<_> = logs.iter().enumerate().map(bound).collect();
+        plan.factor_max = factor_max;
         order.sort_by(|a, b| b.0.total_cmp(&a.0));
         plan.order = order;
     }
@@ -162,7 +177,7 @@ impl Arena {
     }
 
     /// Scores survivors, likeliest first, until the k-th score beats every bound that is left.
-    fn rerank(
+    pub(super) fn rerank(
         &self,
         request: &Request<'_>,
         plan: &Plan,

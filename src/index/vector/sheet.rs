@@ -47,10 +47,6 @@ impl Sheet {
         self.lanes
     }
 
-    pub(super) fn stride(&self) -> usize {
-        self.stride
-    }
-
     pub(super) fn bytes(&self) -> usize {
         self.piece.as_slice().len()
     }

@@ -3,5 +3,6 @@
 mod approximate;
 mod brute;
 mod exact;
+mod lists;
 mod store;
 mod upkeep;

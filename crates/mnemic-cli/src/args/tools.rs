@@ -80,6 +80,9 @@ pub(crate) struct BenchArgs {
     pub(crate) data: PathBuf,
     /// Directory of the store under test
     pub(crate) db: PathBuf,
+    /// Let recalls miss some hits: this part of them is enough [default: exact]
+    #[arg(long, value_name = "RECALL")]
+    pub(crate) approximate: Option<f64>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -25,15 +25,16 @@ const CACHE_BYTES: (usize, usize) = (8, 1024);
 pub(crate) fn run(global: &Global, args: &BenchArgs) -> Result<Outcome> {
     global.refuse("bench", &["--store", "--user", "--level", "--passphrase-env"])?;
     let data = Workload::read(&args.data)?;
-    let document = phase(args.phase, &data, &args.db)?;
+    let document = phase(args, &data)?;
     output::json_line(&document)?;
     Ok(Outcome::Done)
 }
 
-fn phase(phase: Phase, data: &Workload, db: &Path) -> Result<Value> {
-    match phase {
+fn phase(args: &BenchArgs, data: &Workload) -> Result<Value> {
+    let db = args.db.as_path();
+    match args.phase {
         Phase::Build => load::build(data, db),
-        Phase::Serve => serve::serve(data, db),
+        Phase::Serve => serve::serve(data, db, args.approximate),
         Phase::Add => add::add(data, db),
         Phase::Syncs => add::syncs(data, db),
         Phase::Crash => crash::crash(data, db),

@@ -20,7 +20,7 @@ const QUERIES_MIN: usize = 30;
 /// First calls of a pass that are not counted.
 const WARM_UP: usize = 10;
 
-pub(crate) fn serve(data: &Workload, db: &Path) -> Result<Value> {
+pub(crate) fn serve(data: &Workload, db: &Path, approximate: Option<f64>) -> Result<Value> {
     let base = peak_rss_mb();
     let (first_user, first_vector) = data.query(0);
     let start = Instant::now();
@@ -35,7 +35,7 @@ pub(crate) fn serve(data: &Workload, db: &Path) -> Result<Value> {
     let touch = touched.elapsed();
     let mut passes = Map::new();
     for (mode, lambda) in MODES {
-        passes.insert(mode.to_owned(), pass(data, &store, mode, lambda)?);
+        passes.insert(mode.to_owned(), pass(data, &store, (mode, lambda), approximate)?);
     }
     let (stats, peak) = (store.stats()?, peak_rss_mb());
     store.close()?;
@@ -62,14 +62,23 @@ pub(crate) fn query(data: &Workload, vector: &[f32], lambda: Option<f64>) -> Que
     }
 }
 
-fn pass(data: &Workload, store: &Store, mode: &str, lambda: Option<f64>) -> Result<Value> {
+fn pass(
+    data: &Workload,
+    store: &Store,
+    (mode, lambda): (&str, Option<f64>),
+    approximate: Option<f64>,
+) -> Result<Value> {
     let truth = data.truth(mode)?;
     let mut micros = Vec::with_capacity(data.query_count());
     let mut found = 0.0;
     let start = Instant::now();
     for number in 0..data.query_count() {
         let (user, vector) = data.query(number);
-        let (rows, took) = timed(data, &store.user(&user.to_string())?, vector, lambda)?;
+        let ask = || {
+            let exact = query(data, vector, lambda);
+            if let Some(recall) = approximate { exact.approximate(recall) } else { exact }
+        };
+        let (rows, took) = timed(&store.user(&user.to_string())?, ask)?;
         micros.push(took.as_secs_f64() * 1e6);
         found += overlap(&rows, &truth[number * data.k()..(number + 1) * data.k()]);
         if number + 1 >= QUERIES_MIN && start.elapsed() > BUDGET {
@@ -87,9 +96,9 @@ fn pass(data: &Workload, store: &Store, mode: &str, lambda: Option<f64>) -> Resu
     }))
 }
 
-fn timed(data: &Workload, user: &User, vector: &[f32], lambda: Option<f64>) -> Result<(Vec<u64>, Duration)> {
+fn timed(user: &User, ask: impl FnOnce() -> Query) -> Result<(Vec<u64>, Duration)> {
     let start = Instant::now();
-    let hits = user.recall_ids(query(data, vector, lambda))?;
+    let hits = user.recall_ids(ask())?;
     let took = start.elapsed();
     Ok((hits.iter().map(|hit| row_of(hit.id)).collect(), took))
 }

@@ -47,6 +47,8 @@ pub(super) fn unit_vector(values: &[f64]) -> Vec<f32> {
 pub(super) enum Shape {
     Random,
     Adversarial,
+    /// Around a few centres.
+    Gathered,
 }
 
 pub(super) struct Store {
@@ -86,6 +88,7 @@ impl Store {
             (Shape::Adversarial, 2) => return self.near_another(0.0, 1.0),
             (Shape::Adversarial, 3) => return self.near_another(0.0, -1.0),
             (Shape::Adversarial, 4) => return self.near_another(1e-6, 1.0),
+            (Shape::Gathered, _) => return self.near_a_centre(),
             _ => values.iter_mut().for_each(|x| *x = self.random.unit() + self.random.unit() - 1.0),
         }
         unit_vector(&values)
@@ -96,6 +99,13 @@ impl Store {
         let other = self.full.get(row).map_or_else(|| vec![1.0; self.dims], <[f32]>::to_vec);
         let near: Vec<f64> = other.iter().map(|&x| sign * f64::from(x) + noise * self.random.unit()).collect();
         if noise == 0.0 && sign > 0.0 && self.full.get(row).is_some() { other } else { unit_vector(&near) }
+    }
+
+    fn near_a_centre(&mut self) -> Vec<f32> {
+        let mut centre = Random(self.random.below(40) as u64);
+        let spread = 2.0 * self.random.unit();
+        let value = |_| centre.unit() - 0.5 + spread * (self.random.unit() - 0.5);
+        unit_vector(&(0..self.dims).map(value).collect::<Vec<_>>())
     }
 
     fn time(&mut self) -> i64 {
