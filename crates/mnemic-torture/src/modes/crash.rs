@@ -7,7 +7,7 @@ use mnemic::world::testing::{CrashChoice, RecordingFs, START_MICROS, SplitMix64}
 use crate::check::{Check, Say, ensure};
 use crate::runner::Case;
 use crate::work::{
-    Expected, Found, Game, Mix, Model, Setting, Step, check_deeply, found_of, show_difference, shown_by,
+    Expected, Found, Game, Mix, Model, Setting, Step, Upkeep, check_deeply, found_of, show_difference, shown_by,
 };
 
 /// Images of an operation in a small store.
@@ -76,7 +76,7 @@ impl Recorded {
             batch_max: if is_big { 30 } else { 6 },
             users: 1 + case.below(3) as usize,
             reopens: true,
-            upkeep: true,
+            upkeep: Upkeep::All,
             round: 0,
         };
         for _ in 0..(6 + case.below(8)) {
