@@ -80,10 +80,10 @@ impl Core {
             (upkeep.shard, upkeep.user) = (upkeep.shard + 1, None);
             return Ok(());
         }
-        let (view, begins) = (shard.read()?, upkeep::log_begins(self.now()));
+        let begins = upkeep::log_begins(self.now());
         for user in users {
             upkeep.user = Some(user);
-            match self.trim_log(&view, user, begins) {
+            match self.trim_log(user, begins) {
                 Ok(trimmed) => done.log_entries_trimmed += trimmed,
                 // Forgotten meanwhile.
                 Err(error) if error.kind() == ErrorKind::NotFound => {}

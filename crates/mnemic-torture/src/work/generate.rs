@@ -73,10 +73,9 @@ pub(crate) fn generate(random: &mut SplitMix64, mix: Mix, model: &Model, next_id
         85..89 => Step::ForgetUser { user },
         89..90 => Step::Pause { user, on: true },
         90..91 => Step::Pause { user, on: false },
-        91..92 => Step::Flush,
         92..98 if mix.upkeep == Upkeep::All => upkeep(random, model, user, roll),
         92..98 if mix.upkeep == Upkeep::Tidied => Step::Maintain,
-        92..98 => Step::Flush,
+        91..98 => Step::Flush,
         _ if mix.reopens => Step::Reopen,
         _ => Step::Flush,
     }
