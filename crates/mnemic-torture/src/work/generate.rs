@@ -52,7 +52,7 @@ pub(crate) fn generate(random: &mut SplitMix64, mix: Mix, model: &Model, next_id
         };
     };
     match roll {
-        0..26 => remember(random, model, user, 1, next_id, now),
+        0..23 => remember(random, model, user, 1, next_id, now),
         26..36 => {
             let count = 1 + random.below(mix.batch_max);
             remember(random, model, user, count, next_id, now)
@@ -75,7 +75,7 @@ pub(crate) fn generate(random: &mut SplitMix64, mix: Mix, model: &Model, next_id
         90..91 => Step::Pause { user, on: false },
         92..98 if mix.upkeep == Upkeep::All => upkeep(random, model, user, roll),
         92..98 if mix.upkeep == Upkeep::Tidied => Step::Maintain,
-        91..98 => Step::Flush,
+        23..26 | 91..98 => Step::Flush,
         _ if mix.reopens => Step::Reopen,
         _ => Step::Flush,
     }
