@@ -266,7 +266,7 @@ impl User {
         self.core.forget(&self.id, id, self.level)
     }
 
-    /// What was done to a memory, oldest first.
+    /// What was done to a memory, oldest first. An [upkeep](crate::Store::maintain) ends it after 30 days.
     ///
     /// # Errors
     ///

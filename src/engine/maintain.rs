@@ -59,8 +59,11 @@ impl Core {
             if self.world.monotonic_micros() >= deadline {
                 return Ok(done);
             }
-            let outcome = self.maintain_shard(&mut upkeep, &mut done);
-            done.note(outcome, &mut upkeep)?;
+            if let Err(error) = self.maintain_shard(&mut upkeep, &mut done) {
+                // Whatever is wrong with one shard, the others get their turn.
+                (upkeep.shard, upkeep.user) = (upkeep.shard + 1, None);
+                done.note(error)?;
+            }
         }
         *upkeep = Upkeep { measured: std::mem::take(&mut upkeep.measured), ..Upkeep::default() };
         done.finished = true;
@@ -77,15 +80,14 @@ impl Core {
             (upkeep.shard, upkeep.user) = (upkeep.shard + 1, None);
             return Ok(());
         }
-        let (view, begins) = (shard.read()?, upkeep::log_begins(self.now()));
+        let begins = upkeep::log_begins(self.now());
         for user in users {
             upkeep.user = Some(user);
-            match self.trim_log(&view, user, begins) {
+            match self.trim_log(user, begins) {
                 Ok(trimmed) => done.log_entries_trimmed += trimmed,
-                Err(error) if error.kind() == ErrorKind::Corrupt => done.damaged.push(error.message().to_owned()),
                 // Forgotten meanwhile.
                 Err(error) if error.kind() == ErrorKind::NotFound => {}
-                Err(error) => return Err(error),
+                Err(error) => done.note(error)?,
             }
         }
         Ok(())
@@ -117,16 +119,13 @@ impl Core {
 }
 
 impl Maintenance {
-    /// A damaged shard is named and passed over.
-    fn note(&mut self, outcome: Result<()>, upkeep: &mut Upkeep) -> Result<()> {
-        match outcome {
-            Err(error) if error.kind() == ErrorKind::Corrupt => {
-                self.damaged.push(error.message().to_owned());
-                (upkeep.shard, upkeep.user) = (upkeep.shard + 1, None);
-                Ok(())
-            }
-            other => other,
+    /// Damage is named and passed over.
+    fn note(&mut self, error: Error) -> Result<()> {
+        if error.kind() != ErrorKind::Corrupt {
+            return Err(error);
         }
+        self.damaged.push(error.message().to_owned());
+        Ok(())
     }
 }
 

@@ -60,7 +60,7 @@ impl Core {
         for id in snapshots.ids()? {
             match snapshots.open(&self.keyring, id) {
                 Ok(reader) => found.push(Snapshot::of(&reader)),
-                Err(error) if error.kind() == ErrorKind::Corrupt => found.push(Snapshot::damaged(id, &error)),
+                Err(error) if error.kind() == ErrorKind::Corrupt => found.push(Snapshot::unreadable(id, &error)),
                 Err(error) if error.kind() == ErrorKind::NotFound => {}
                 Err(error) => return Err(error),
             }
@@ -87,7 +87,7 @@ impl Snapshot {
     }
 
     /// A snapshot that can only be deleted. Its id still tells the time.
-    fn damaged(id: SnapshotId, error: &Error) -> Self {
+    fn unreadable(id: SnapshotId, error: &Error) -> Self {
         let millis = id.as_bytes().iter().take(6).fold(0, |millis, byte| millis << 8 | i64::from(*byte));
         let created_at = Timestamp::from_micros(millis.saturating_mul(1000));
         Self { id, created_at, users: 0, memories: 0, bytes: 0, damaged: vec![error.message().to_owned()] }

@@ -7,8 +7,9 @@ use crate::codec::table::number_of;
 use crate::codec::{Table, UserHash};
 use crate::engine::core::Core;
 use crate::engine::head::{self, Found, Head, Repair, log_chunk};
+use crate::engine::recall::ATTEMPTS;
 use crate::engine::user_writer::UserWriter;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::memory::Timestamp;
 use crate::storage::ReadView;
 
@@ -17,10 +18,9 @@ const CHUNKS_MAX: usize = 16;
 
 impl Core {
     /// Removes the entries of a user's log before `begins`, some chunks to a commit; how many there were.
-    pub(crate) fn trim_log(&self, view: &ReadView, user: UserHash, begins: Timestamp) -> Result<u64> {
-        let Found::Live(head) = head::load(self, view, user, Repair::No)? else { return Ok(0) };
+    pub(crate) fn trim_log(&self, user: UserHash, begins: Timestamp) -> Result<u64> {
         let mut trimmed = 0;
-        let mut is_due = self.log_chunks(&head, view, begins, 1)?.iter().any(|chunk| chunk.is_due(begins));
+        let mut is_due = self.is_log_due(user, begins)?;
         while is_due {
             let (count, more) = self
                 .write(user, true, move |transaction| transaction.with_user(user, |writer| writer.trim_log(begins)))?;
@@ -28,6 +28,23 @@ impl Core {
             is_due = more;
         }
         Ok(trimmed)
+    }
+
+    fn is_log_due(&self, user: UserHash, begins: Timestamp) -> Result<bool> {
+        let look = || -> Result<bool> {
+            let view = self.read(user)?;
+            let Found::Live(head) = head::load(self, &view, user, Repair::No)? else { return Ok(false) };
+            Ok(!self.log_chunks(&head, &view, begins, 1)?.is_empty())
+        };
+        // A memory may be forgotten between view and key, which then are not of the same time.
+        let mut looked = look();
+        for _ in 1..ATTEMPTS {
+            match &looked {
+                Err(error) if error.kind() == ErrorKind::Corrupt => looked = look(),
+                _ => break,
+            }
+        }
+        looked
     }
 
     /// The oldest chunks of the log, up to the first one that has nothing to trim.

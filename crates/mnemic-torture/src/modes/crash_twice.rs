@@ -5,7 +5,9 @@ use mnemic::world::testing::{CrashChoice, RecordingFs, SplitMix64, TestWorld};
 use super::crash::{Recorded, check_second_open, check_undo};
 use crate::check::{Check, Say, ensure};
 use crate::runner::Case;
-use crate::work::{Found, Mix, Model, Step, advance, check_deeply, found_of, generate, show_difference, shown_by};
+use crate::work::{
+    Found, Mix, Model, Step, Upkeep, advance, check_deeply, found_of, generate, show_difference, shown_by,
+};
 
 /// First cuts of one run.
 const FIRST_CUTS: usize = 12;
@@ -129,7 +131,7 @@ fn check(run: &Recorded, image: &RecordingFs, possible: &[&(Found, Model)], seed
 
 /// A forgetting where there is something to forget.
 fn choose(random: &mut SplitMix64, model: &Model) -> Step {
-    let mix = Mix { batch_max: 5, users: 3, reopens: false, upkeep: true, round: 0 };
+    let mix = Mix { batch_max: 5, users: 3, reopens: false, upkeep: Upkeep::All, round: 0 };
     let mut next_id = 1 << 40;
     for _ in 0..20 {
         let step = generate(random, mix, model, &mut next_id, 1_900_000_000_000_000);

@@ -6,8 +6,8 @@ use mnemic::{Error, ErrorKind, Store};
 use crate::check::{Check, Say, ensure};
 use crate::runner::Case;
 use crate::work::{
-    Answer, Expected, Game, Mix, Model, Setting, Step, advance, check_deeply, found_of, settle_ids, show_difference,
-    shown_by,
+    Answer, Expected, Game, Mix, Model, Setting, Step, Upkeep, advance, check_deeply, found_of, settle_ids,
+    show_difference, shown_by,
 };
 
 /// What a caller can be told when the disk fails.
@@ -54,7 +54,7 @@ impl Script {
     fn rehearse(case: &mut Case<'_>) -> Check<Self> {
         let setting = Setting { every: None, ..Setting::random(&mut case.random) };
         let mut game = Game::new(case.seed, setting)?;
-        let mix = Mix { batch_max: 5, users: 2, reopens: false, upkeep: true, round: 0 };
+        let mix = Mix { batch_max: 5, users: 2, reopens: false, upkeep: Upkeep::All, round: 0 };
         if case.below(6) == 0 {
             game.fill("ada", 253)?;
         }
@@ -208,7 +208,7 @@ fn creation(case: &mut Case<'_>) -> Check {
 fn full_disk(case: &mut Case<'_>) -> Check {
     let setting = Setting { reserve_bytes: 4 << 20, ..Setting::durable(1) };
     let mut game = Game::new(case.seed, setting)?;
-    let mix = Mix { batch_max: 20, users: 2, reopens: false, upkeep: true, round: 0 };
+    let mix = Mix { batch_max: 20, users: 2, reopens: false, upkeep: Upkeep::All, round: 0 };
     game.fill("ada", 20 + case.below(300))?;
     game.fill("bob", 5)?;
     game.play_random(mix, 4)?;

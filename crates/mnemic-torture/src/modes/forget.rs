@@ -9,7 +9,7 @@ use mnemic::{ErrorKind, Hit, ListOptions, Query, Store};
 use super::damage::{read_file, write_file};
 use crate::check::{Check, Say, ensure};
 use crate::runner::Case;
-use crate::work::{DIMS, Game, Mix, Setting, Step, UserState, closure_of, vector};
+use crate::work::{DIMS, Game, Mix, Setting, Step, Upkeep, UserState, closure_of, vector};
 
 const KEYRING: &str = "KEYRING";
 /// Bytes of a page of the KEYRING, and where its slots begin.
@@ -23,7 +23,7 @@ pub(crate) fn run(case: &mut Case<'_>) -> Check {
         game.fill("ada", 250)?;
     }
     game.fill("ada", 12)?;
-    game.play_random(Mix { batch_max: 6, users: 2, reopens: true, upkeep: true, round: 0 }, 8)?;
+    game.play_random(Mix { batch_max: 6, users: 2, reopens: true, upkeep: Upkeep::All, round: 0 }, 8)?;
     game.play(&Step::Pause { user: "ada".to_owned(), on: false })?;
     if case.below(3) > 0 {
         game.play(&Step::Snapshot)?;

@@ -8,13 +8,13 @@ use mnemic::{ErrorKind, MasterKey, Result, Store};
 use super::damage::{carve, read_file, write_file};
 use crate::check::{Check, Say, ensure};
 use crate::runner::Case;
-use crate::work::{Game, Mix, Setting, check_store};
+use crate::work::{Game, Mix, Setting, Upkeep, check_store};
 
 pub(crate) fn run(case: &mut Case<'_>) -> Check {
     let setting = Setting { every: None, ..Setting::random(&mut case.random) };
     let mut game = Game::new(case.seed, setting)?;
     game.fill("ada", if case.below(4) == 0 { 260 } else { 4 })?;
-    game.play_random(Mix { batch_max: 6, users: 3, reopens: true, upkeep: true, round: 0 }, 12)?;
+    game.play_random(Mix { batch_max: 6, users: 3, reopens: true, upkeep: Upkeep::All, round: 0 }, 12)?;
     game.store.close().say("close")?;
     let mut other = Game::new(case.seed ^ 0xff, setting)?;
     other.fill("ada", 3)?;

@@ -14,7 +14,7 @@ use mnemic::{Durability, Store};
 use crate::check::{Check, Say};
 use crate::runner::Case;
 use crate::work::{
-    Answer, Mix, Model, Step, advance, check_deeply, found_of, generate, settle_ids, show_difference, shown_by,
+    Answer, Mix, Model, Step, Upkeep, advance, check_deeply, found_of, generate, settle_ids, show_difference, shown_by,
 };
 
 /// Kills of one directory.
@@ -119,7 +119,8 @@ struct Script {
 impl Script {
     fn new(seed: u64, round: u64, model: Model) -> Self {
         let mut random = SplitMix64::new(seed ^ round);
-        let mix = Mix { batch_max: 40, users: 1 + random.below(4) as usize, reopens: false, upkeep: false, round };
+        let mix =
+            Mix { batch_max: 40, users: 1 + random.below(4) as usize, reopens: false, upkeep: Upkeep::Tidied, round };
         let now = START_MICROS + round as i64 * 1_000_000_000;
         let mut script = Self { random, mix, model, own: Model::new(), next_id: round << 32, now, step: Step::Flush };
         script.choose();
@@ -183,7 +184,7 @@ fn builder(path: &Path, clock: &Arc<SetClock>) -> mnemic::Builder {
         Arc::new(SystemProcess),
         Arc::new(SystemFs),
     );
-    Store::builder(path).world(world).reserve_bytes(0).durability(Durability::Durable)
+    Store::builder(path).world(world).reserve_bytes(0).rewrite_min_bytes(0).durability(Durability::Durable)
 }
 
 /// The system's world with a clock that both processes know.

@@ -8,7 +8,7 @@ use mnemic::{Curve, Hit, Query, WhyNot};
 
 use crate::check::{Check, Say, ensure};
 use crate::runner::Case;
-use crate::work::{Game, Mix, Row, Setting, pick, vector};
+use crate::work::{Game, Mix, Row, Setting, Upkeep, pick, vector};
 
 /// Calls of one case.
 const STEPS: u64 = 60;
@@ -22,7 +22,7 @@ pub(crate) fn run(case: &mut Case<'_>) -> Check {
         // Enough for blocks that bounds can rule out.
         game.fill("ada", 250 + case.below(600))?;
     }
-    let mix = Mix { batch_max: 8, users: 1 + case.below(4) as usize, reopens: true, upkeep: true, round: 0 };
+    let mix = Mix { batch_max: 8, users: 1 + case.below(4) as usize, reopens: true, upkeep: Upkeep::All, round: 0 };
     for number in 0..STEPS {
         step(case, &mut game, mix, is_big).map_err(|says| format!("step {number}: {says}"))?;
         case.pass();

@@ -2,6 +2,7 @@
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
 
 use mnemic::memory::{MemoryId, NewMemory};
 use mnemic::{Durability, ErrorKind, Hit, ListOptions, Query, Store};
@@ -22,7 +23,10 @@ pub(crate) fn run(case: &mut Case<'_>) -> Check {
     let every = if case.below(3) == 0 { Durability::Durable } else { Durability::Relaxed { every: 50 } };
     let shards = 1 + case.below(3) as u32;
     let cache = if case.below(2) == 0 { 0 } else { 64 << 20 };
-    let builder = || Store::builder(&path).shards(shards).reserve_bytes(0).durability(every).cache_bytes(cache);
+    let builder = || {
+        let builder = Store::builder(&path).shards(shards).reserve_bytes(0).rewrite_min_bytes(0);
+        builder.durability(every).cache_bytes(cache)
+    };
     let store = builder().open().say("open")?;
     let users: Vec<Window> =
         (0..USERS).map(|user| Window { name: format!("user {user}"), ..Window::default() }).collect();
@@ -45,6 +49,11 @@ pub(crate) fn run(case: &mut Case<'_>) -> Check {
         scope.spawn(move || {
             while !stop.load(Ordering::Relaxed) && !case.is_over() {
                 note(come_and_go(store_ref).map(|()| case.pass()));
+            }
+        });
+        scope.spawn(move || {
+            while !stop.load(Ordering::Relaxed) && !case.is_over() {
+                note(tidy(store_ref).map(|()| case.pass()));
             }
         });
         let writers: Vec<_> =
@@ -133,6 +142,17 @@ fn check_window(name: &str, verb: &str, mut ids: Vec<MemoryId>, from: u64, to: u
     ensure!(ids.iter().map(number).eq(a..b), "{name}: {verb} sees a gap: {ids:?}");
     ensure!(a >= from && b >= to, "{name}: {verb} sees {a}..{b}, older than {from}..{to}");
     Ok(())
+}
+
+/// Snapshots and upkeep beside everything else.
+fn tidy(store: &Store) -> Check {
+    let done = store.maintain(Duration::MAX).say("maintain")?;
+    ensure!(done.finished && done.damaged.is_empty(), "maintain: {done:?}");
+    let taken = store.snapshot().say("snapshot")?;
+    ensure!(taken.damaged.is_empty(), "snapshot: {:?}", taken.damaged);
+    let listed = store.snapshots().say("snapshots")?;
+    ensure!(listed == [taken.clone()], "snapshots: {listed:?}, should be {taken:?}");
+    store.delete_snapshot(taken.id).say("delete_snapshot")
 }
 
 /// A user who comes and goes beside the others.

@@ -7,6 +7,17 @@ use super::{Model, Row, Step, pick, vector};
 const USERS: [&str; 4] = ["ada", "bob", "ada/", "Ada"];
 const DAY: i64 = Timestamp::DAY_MICROS;
 
+/// Which calls on a whole store there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Upkeep {
+    /// None.
+    No,
+    /// It is tidied.
+    Tidied,
+    /// Snapshots are taken and gone back to, too.
+    All,
+}
+
 /// What kinds of calls come how often.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Mix {
@@ -16,8 +27,7 @@ pub(crate) struct Mix {
     pub(crate) users: usize,
     /// Whether the store is closed and reopened at times.
     pub(crate) reopens: bool,
-    /// Whether snapshots are taken and gone back to, and the store is tidied.
-    pub(crate) upkeep: bool,
+    pub(crate) upkeep: Upkeep,
     /// Users of different rounds are different users.
     pub(crate) round: u64,
 }
@@ -42,7 +52,7 @@ pub(crate) fn generate(random: &mut SplitMix64, mix: Mix, model: &Model, next_id
         };
     };
     match roll {
-        0..26 => remember(random, model, user, 1, next_id, now),
+        0..23 => remember(random, model, user, 1, next_id, now),
         26..36 => {
             let count = 1 + random.below(mix.batch_max);
             remember(random, model, user, count, next_id, now)
@@ -63,9 +73,9 @@ pub(crate) fn generate(random: &mut SplitMix64, mix: Mix, model: &Model, next_id
         85..89 => Step::ForgetUser { user },
         89..90 => Step::Pause { user, on: true },
         90..91 => Step::Pause { user, on: false },
-        91..92 => Step::Flush,
-        92..98 if mix.upkeep => upkeep(random, model, user, roll),
-        92..98 => Step::Flush,
+        92..98 if mix.upkeep == Upkeep::All => upkeep(random, model, user, roll),
+        92..98 if mix.upkeep == Upkeep::Tidied => Step::Maintain,
+        23..26 | 91..98 => Step::Flush,
         _ if mix.reopens => Step::Reopen,
         _ => Step::Flush,
     }

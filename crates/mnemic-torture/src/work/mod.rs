@@ -8,7 +8,7 @@ mod step;
 mod undo;
 
 pub(crate) use game::{Game, PATH, Setting, check_store};
-pub(crate) use generate::{Mix, generate, some_rows};
+pub(crate) use generate::{Mix, Upkeep, generate, some_rows};
 pub(crate) use model::{Model, Row, UserState, advance, closure_of};
 pub(crate) use observe::{Found, Seen, check_deeply, found_of, settle_ids, show_difference, shown_by};
 pub(crate) use step::{Answer, Expected, Step, UNKNOWN};

@@ -9,7 +9,7 @@ use mnemic::world::testing::{RecordingFs, SplitMix64};
 use super::bytes::write;
 use crate::check::{Check, Say, ensure};
 use crate::runner::Case;
-use crate::work::{Game, Mix, Model, PATH, Setting, pick};
+use crate::work::{Game, Mix, Model, PATH, Setting, Upkeep, pick};
 
 /// Bytes of RESERVE: enough to be there.
 const RESERVE: u64 = 8192;
@@ -33,7 +33,7 @@ impl Patient {
     pub(super) fn prepare(case: &mut Case<'_>) -> Check<Self> {
         let setting = Setting { reserve_bytes: RESERVE, ..Setting::durable(1 + case.below(3) as u32) };
         let mut game = Game::new(case.seed, setting)?;
-        let mix = Mix { batch_max: 8, users: 4, reopens: true, upkeep: false, round: 0 };
+        let mix = Mix { batch_max: 8, users: 4, reopens: true, upkeep: Upkeep::No, round: 0 };
         if case.below(8) > 0 {
             game.play_random(mix, 8)?;
             if case.below(3) > 0 {

@@ -137,7 +137,7 @@ impl Asked<'_> {
         }
         match self.handle.history(id) {
             Ok(history) => {
-                ensure!(history.len() == row.changes.len(), "history: {} of {}", history.len(), row.changes.len())
+                ensure!(history.len() == row.changes.len(), "history: {} of {}", history.len(), row.changes.len());
             }
             Err(error) => return allowed(&error).say("history").map(|()| false),
         }
