@@ -81,8 +81,8 @@ impl UserIndex {
             filter.check(&self.schema, bound.ask.level)?;
         }
         let text = bound.text.as_ref().zip(sources.words);
-        let text = text.map(|(query, words)| TextLegs::new(self, words, bound, query));
-        let legs = text.as_ref().map(TextLegs::fill);
+        let mut text = text.map(|(query, words)| TextLegs::new(self, words, bound, query));
+        let legs = text.as_mut().map(TextLegs::fill);
         Ok(Prepared { bound, sources, contradicted: self.rows_of(&bound.ask.contradicted), text, legs })
     }
 

@@ -1,15 +1,13 @@
 //! What a text query adds to each row beside its vector: words, moment, speaker, scene, and its neighbours' share.
 
-use std::collections::HashMap;
-
 use crate::engine::bind::Bound;
-use crate::engine::recall::Ask;
+use crate::engine::recall::{Ask, Statuses};
 use crate::engine::user_index::UserIndex;
 use crate::engine::words::Words;
 use crate::index::lexical::{Bm25, Scores};
-use crate::index::vector::{Facts, Gate, Legs as ArenaLegs};
+use crate::index::vector::{Facts, Gate, Legs as ArenaLegs, Sight, Sums};
 use crate::memory::Timestamp;
-use crate::policy::relevance::{Legs, Shares, add_context};
+use crate::policy::relevance::{Shares, add_context};
 use crate::text::QueryWords;
 use crate::text::time::{TimeExpression, question_times, time_match};
 
@@ -79,14 +77,20 @@ impl RowLegs {
     }
 }
 
-/// The legs of one query over one index.
+/// The legs of one query over one index, by row number.
 pub(crate) struct TextLegs<'a> {
     index: &'a UserIndex,
     words: &'a Words,
     ask: &'a Ask,
     query: &'a TextQuery,
     scores: Scores,
+    /// How well a row meets the moment; empty where the question names none.
+    times: Vec<f64>,
+    /// Whether the question names the speaker of a row; empty where it names none.
+    spoken: Vec<bool>,
     context: Vec<f64>,
+    /// What the quantised rows gave, where the context had to look at all of them.
+    sums: Option<Sums>,
     shares: Shares,
 }
 
@@ -99,103 +103,100 @@ impl<'a> TextLegs<'a> {
         } else {
             Scores::default()
         };
-        let mut legs = Self { index, words, ask, query, scores, context: Vec::new(), shares: ask.shares };
+        let (times, spoken, shares) = (Vec::new(), Vec::new(), ask.shares);
+        let mut legs =
+            Self { index, words, ask, query, scores, times, spoken, context: Vec::new(), sums: None, shares };
+        legs.fill_times();
+        legs.fill_spoken();
         if query.switches.context && words.has_turns() {
             legs.fill_context(bound);
         }
         legs
     }
 
-    /// Rows that this query may see lend to each other; what the filter hides still does, for it hides nothing secret.
-    fn sees(&self, facts: &Facts) -> bool {
-        facts.sensitivity <= self.ask.level.code() && self.index.stands(self.ask, facts)
+    /// Hands `look` the rows that this query may see, which lend to each other; what the filter hides still does, for it
+    /// hides nothing secret.
+    fn with_sight<R>(&self, look: impl FnOnce(&Sight<'_>) -> R) -> R {
+        let active_only = self.ask.statuses == Statuses::ACTIVE && self.ask.as_of.is_none();
+        let stands = |facts: &Facts| self.index.stands(self.ask, facts);
+        let passes: Option<&dyn Fn(&Facts) -> bool> = if active_only { None } else { Some(&stands) };
+        look(&Sight { gate: Gate { active_only, level: self.ask.level.code() }, passes })
+    }
+
+    fn fill_times(&mut self) {
+        let asked = &self.query.times;
+        if asked.is_empty() {
+            return;
+        }
+        let reaches: Vec<(i64, i64)> = asked.iter().map(|asked| asked.interval.reaches()).collect();
+        let of = |instant: &i64| {
+            let reached = reaches.iter().any(|(first, last)| (*first..=*last).contains(instant));
+            if reached { time_match(asked, *instant, &[]) } else { 0.0 }
+        };
+        let instants = self.words.instants();
+        self.times = instants.iter().map(of).collect();
+        for (row, told) in self.words.told_rows() {
+            if let (Some(time), Some(instant)) = (self.times.get_mut(row as usize), instants.get(row as usize)) {
+                *time = time_match(asked, *instant, told);
+            }
+        }
+    }
+
+    fn fill_spoken(&mut self) {
+        if !self.query.switches.speaker {
+            return;
+        }
+        for (_, rows) in self.words.speakers().filter(|(speaker, _)| self.query.words.mentions(speaker)) {
+            self.spoken.resize(self.index.next_row as usize, false);
+            rows.iter().for_each(|row| self.spoken[*row as usize] = true);
+        }
     }
 
     fn fill_context(&mut self, bound: &Bound<'_>) {
-        let dense = self.quantised(bound);
-        let base = |row: u32| {
-            let facts = self.index.arena.facts(row).filter(|facts| self.sees(facts))?;
-            let dense = dense.get(facts.row as usize).copied().unwrap_or(0.0);
-            Some(self.shares.base(dense, self.scores.get(row)))
-        };
-        let mut context = vec![0.0; self.index.next_row as usize];
-        add_context(&self.shares, &self.words.layout(), base, |row, sum| {
-            if let Some(slot) = context.get_mut(row as usize) {
-                *slot = sum;
-            }
+        let (lo, hi) = (bound.calibration.lo(), bound.calibration.hi());
+        let arena = &self.index.arena;
+        let planes = bound.vector.as_ref().map(|vector| arena.kernel().quantise_query(vector.as_slice()));
+        // Not a number where this query may not see a row.
+        let mut bases = vec![f64::NAN; self.index.next_row as usize];
+        let sums = self.with_sight(|sight| {
+            arena.scan_quantised(planes.as_ref(), sight, |row, cos| {
+                let dense = cos.map_or(0.0, |cos| (cos - lo) / (hi - lo));
+                bases[row as usize] = self.shares.base(dense, self.scores.get(row));
+            })
         });
+        self.sums = Some(sums);
+        let mut context = vec![0.0; bases.len()];
+        let base = |row: u32| bases.get(row as usize).copied().filter(|base| !base.is_nan());
+        add_context(&self.shares, self.words.layout(), base, |row, sum| context[row as usize] = sum);
         self.context = context;
     }
 
-    /// The calibrated similarity of the quantised rows: the same numbers on every CPU.
-    fn quantised(&self, bound: &Bound<'_>) -> Vec<f64> {
-        let Some(vector) = &bound.vector else { return Vec::new() };
-        let (lo, hi) = (bound.calibration.lo(), bound.calibration.hi());
-        let planes = self.index.arena.kernel().quantise_query(vector.as_slice());
-        let mut dense = vec![0.0; self.index.next_row as usize];
-        let gate = Gate { active_only: false, level: self.ask.level.code() };
-        self.index.arena.scan_quantised(&planes, gate, |facts, cos| {
-            if let Some(slot) = dense.get_mut(facts.row as usize) {
-                *slot = (cos - lo) / (hi - lo);
-            }
-        });
-        dense
-    }
-
     /// What each leg gives a row.
-    pub(crate) fn of(&self, facts: &Facts, speaks: bool) -> RowLegs {
-        let attributes = self.index.attributes(facts.row);
-        let legs = Legs {
-            dense: 0.0,
-            lexical: self.scores.get(facts.row),
-            scene: f64::from(u8::from(
-                self.ask.scene.is_some() && attributes.and_then(|a| a.scene.as_ref()) == self.ask.scene.as_ref(),
-            )),
-            time: self.time(facts),
-            speaker: f64::from(u8::from(speaks)),
-        };
+    fn of(&self, row: u32) -> RowLegs {
+        let at = row as usize;
+        let scene = self.ask.scene.is_some()
+            && self.index.attributes(row).and_then(|a| a.scene.as_ref()) == self.ask.scene.as_ref();
+        let spoken = self.spoken.get(at).copied().unwrap_or(false);
         RowLegs {
-            lexical: self.shares.words * legs.lexical,
-            scene: self.shares.scene * legs.scene,
-            time: self.shares.time * legs.time,
-            speaker: self.shares.speaker * legs.speaker,
-            context: self.context.get(facts.row as usize).copied().unwrap_or(0.0),
+            lexical: self.shares.words * self.scores.get(row),
+            scene: self.shares.scene * f64::from(u8::from(scene)),
+            time: self.shares.time * self.times.get(at).copied().unwrap_or(0.0),
+            speaker: self.shares.speaker * f64::from(u8::from(spoken)),
+            context: self.context.get(at).copied().unwrap_or(0.0),
         }
-    }
-
-    fn time(&self, facts: &Facts) -> f64 {
-        if self.query.times.is_empty() {
-            return 0.0;
-        }
-        let event = self.index.attributes(facts.row).and_then(|a| a.event_at);
-        let instant = event.map_or(facts.created_at, Timestamp::as_micros);
-        time_match(&self.query.times, instant, self.words.told(facts.row))
-    }
-
-    /// Whether the question names the speaker of a row.
-    fn speaks(&self, facts: &Facts, known: &mut HashMap<&'a str, bool>) -> bool {
-        if !self.query.switches.speaker {
-            return false;
-        }
-        let Some(speaker) = self.index.attributes(facts.row).and_then(|a| a.speaker.as_deref()) else { return false };
-        *known.entry(speaker).or_insert_with(|| self.query.words.mentions(speaker))
     }
 
     /// The sums for the scan.
-    pub(crate) fn fill(&self) -> ArenaLegs {
+    pub(crate) fn fill(&mut self) -> ArenaLegs {
+        let by_row: Vec<f64> = (0..self.index.next_row).map(|row| self.of(row).sum()).collect();
         let mut legs = self.index.arena.legs();
-        let mut known = HashMap::new();
-        for facts in self.index.arena.iter().filter(|facts| self.sees(facts)) {
-            let sum = self.of(facts, self.speaks(facts, &mut known)).sum();
-            if sum != 0.0 {
-                legs.add(&self.index.arena, facts.row, sum);
-            }
-        }
+        self.with_sight(|sight| legs.add_all(&self.index.arena, &by_row, sight));
+        legs.keep_sums(self.sums.take());
         legs
     }
 
     /// The legs of one hit, for its explanation.
     pub(crate) fn explain(&self, facts: &Facts) -> RowLegs {
-        self.of(facts, self.speaks(facts, &mut HashMap::new()))
+        self.of(facts.row)
     }
 }

@@ -1,13 +1,14 @@
 //! The words of a user's memories in memory, and the conversations that its turns make.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::OnceLock;
 
 use crate::codec::terms;
 use crate::engine::user_index::Attributes;
 use crate::error::Result;
 use crate::index::lexical::{Lexical, Standing, from_stored};
 use crate::index::vector::Facts;
-use crate::memory::{Sensitivity, StatusKind};
+use crate::memory::{Sensitivity, StatusKind, Timestamp};
 use crate::policy::relevance::TurnLayout;
 use crate::text::TermList;
 use crate::text::time::Interval;
@@ -18,6 +19,12 @@ pub(crate) struct Words {
     pub(crate) lexical: Lexical,
     told: BTreeMap<u32, Vec<Interval>>,
     sessions: BTreeMap<String, BTreeSet<(u32, u32)>>,
+    /// Of the sessions, once somebody asked.
+    layout: OnceLock<TurnLayout>,
+    /// When each row happened or was made.
+    instants: Vec<i64>,
+    /// The rows of each speaker, ascending.
+    speakers: BTreeMap<String, Vec<u32>>,
     /// Values that were damaged when it was built, by name.
     pub(crate) damaged: Vec<String>,
 }
@@ -55,21 +62,53 @@ impl Words {
         self.lexical.set_standing(facts.row, standing(facts));
     }
 
-    /// The times that the text of a row tells of.
-    pub(crate) fn told(&self, row: u32) -> &[Interval] {
-        self.told.get(&row).map_or(&[], Vec::as_slice)
+    /// The rows whose texts tell of times.
+    pub(crate) fn told_rows(&self) -> impl Iterator<Item = (u32, &[Interval])> {
+        self.told.iter().map(|(row, told)| (*row, told.as_slice()))
     }
 
-    /// A turn takes its place in its conversation.
+    /// When each row happened or was made, by row number; rows that are not there count as well.
+    pub(crate) fn instants(&self) -> &[i64] {
+        &self.instants
+    }
+
+    /// Speakers with their rows.
+    pub(crate) fn speakers(&self) -> impl Iterator<Item = (&str, &[u32])> {
+        self.speakers.iter().map(|(speaker, rows)| (speaker.as_str(), rows.as_slice()))
+    }
+
+    /// A row takes its place: in time, with its speaker, in its conversation.
     pub(crate) fn join(&mut self, facts: &Facts, attributes: Option<&Attributes>) {
+        let at = facts.row as usize;
+        if self.instants.len() <= at {
+            self.instants.resize(at + 1, i64::MIN);
+        }
+        let event = attributes.and_then(|a| a.event_at);
+        self.instants[at] = event.map_or(facts.created_at, Timestamp::as_micros);
+        if let Some(speaker) = attributes.and_then(|a| a.speaker.as_ref()) {
+            let rows = self.speakers.entry(speaker.clone()).or_default();
+            if let Err(place) = rows.binary_search(&facts.row) {
+                rows.insert(place, facts.row);
+            }
+        }
         if let Some((session, place)) = place_of(facts, attributes) {
             self.sessions.entry(session.to_owned()).or_default().insert(place);
+            self.layout.take();
         }
     }
 
-    /// A turn leaves its conversation.
+    /// A row leaves its place.
     pub(crate) fn leave(&mut self, facts: &Facts, attributes: Option<&Attributes>) {
+        if let Some(speaker) = attributes.and_then(|a| a.speaker.as_ref())
+            && let Some(rows) = self.speakers.get_mut(speaker)
+        {
+            rows.retain(|row| *row != facts.row);
+            if rows.is_empty() {
+                self.speakers.remove(speaker);
+            }
+        }
         let Some((session, place)) = place_of(facts, attributes) else { return };
+        self.layout.take();
         if let Some(turns) = self.sessions.get_mut(session) {
             turns.remove(&place);
             if turns.is_empty() {
@@ -79,12 +118,14 @@ impl Words {
     }
 
     /// The turns by conversation, each in order.
-    pub(crate) fn layout(&self) -> TurnLayout {
-        let mut layout = TurnLayout::default();
-        for turns in self.sessions.values() {
-            layout.push_session(turns.iter().map(|(_, row)| *row));
-        }
-        layout
+    pub(crate) fn layout(&self) -> &TurnLayout {
+        self.layout.get_or_init(|| {
+            let mut layout = TurnLayout::default();
+            for turns in self.sessions.values() {
+                layout.push_session(turns.iter().map(|(_, row)| *row));
+            }
+            layout
+        })
     }
 
     /// Whether there is any turn.
@@ -95,7 +136,8 @@ impl Words {
     /// Rough size in memory.
     pub(crate) fn bytes(&self) -> usize {
         let turns: usize = self.sessions.values().map(|turns| 64 + turns.len() * 12).sum();
-        self.lexical.bytes() + self.told.len() * 64 + turns
+        let speakers: usize = self.speakers.iter().map(|(name, rows)| 64 + name.len() + rows.capacity() * 4).sum();
+        self.lexical.bytes() + self.told.len() * 64 + turns + speakers + self.instants.capacity() * 8
     }
 }
 

@@ -70,6 +70,7 @@ impl Shares {
     }
 }
 
+#[cfg(test)]
 /// The legs of one memory for one query; 0 where one abstains.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) struct Legs {

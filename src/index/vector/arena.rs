@@ -4,9 +4,8 @@ use super::approximate::{Alike, Trials};
 use super::bits::BLOCK_ROWS;
 use super::block::Block;
 use super::facts::{Facts, NewRow, VectorSource};
-use super::legs::Legs;
+use super::legs::{Legs, Sight, Sums};
 use super::lookup::{SlotTable, hash_id, hash_row};
-use super::request::Gate;
 use super::runs::Run;
 use super::sheet::{Column, Sheet};
 use crate::error::{Error, Result};
@@ -266,17 +265,32 @@ impl Arena {
         Legs::new(self.generation, self.blocks.len())
     }
 
-    /// Calls `each` with the cosine from quantised rows, the same on every CPU, for all rows with a vector
-    /// that pass the gate.
-    pub(crate) fn scan_quantised(&self, query: &PlanedQuery, gate: Gate, mut each: impl FnMut(&Facts, f64)) {
-        let mut sums = [0; BLOCK_ROWS];
+    /// Calls `each` with the number of every row that is seen, and with the cosine from the quantised row where there is
+    /// one: the same on every CPU. Returns the sums, for [`Legs::keep_sums`].
+    pub(crate) fn scan_quantised(
+        &self,
+        query: Option<&PlanedQuery>,
+        sight: &Sight<'_>,
+        mut each: impl FnMut(u32, Option<f64>),
+    ) -> Sums {
+        let mut all = Vec::with_capacity(if query.is_some() { self.blocks.len() } else { 0 });
         for block in &self.blocks {
-            let sums = &mut sums[..block.len()];
-            self.kernel.scan_i8(query, block.rows(), sums);
-            for lane in block.gated(gate).and(&block.with_vector()).iter() {
-                let step = f64::from(block.column(Column::Scale)[lane]) * f64::from(query.scale);
-                each(&block.facts[lane], f64::from(sums[lane]) * step);
+            let mut sums = [0; BLOCK_ROWS];
+            if let Some(query) = query {
+                self.kernel.scan_i8(query, block.rows(), &mut sums[..block.len()]);
+            }
+            let (scales, known) = (block.column(Column::Scale), block.with_vector());
+            for lane in sight.lanes(block).iter().filter(|lane| sight.passes(&block.facts[*lane])) {
+                let cos = query.filter(|_| known.has(lane)).map(|query| {
+                    let step = f64::from(scales[lane]) * f64::from(query.scale);
+                    f64::from(sums[lane]) * step
+                });
+                each(block.numbers[lane], cos);
+            }
+            if query.is_some() {
+                all.push(sums);
             }
         }
+        Sums { generation: self.generation, blocks: all }
     }
 }

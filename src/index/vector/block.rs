@@ -20,6 +20,8 @@ pub(super) struct Block {
     kernel: Dispatch,
     pub(super) sheet: Sheet,
     pub(super) facts: Vec<Facts>,
+    /// The row numbers once more, side by side.
+    pub(super) numbers: Vec<u32>,
     norms: Vec<f32>,
     live: Bits,
     active: Bits,
@@ -43,6 +45,7 @@ impl Block {
             kernel,
             sheet: Sheet::new(stride, rows, slab),
             facts: Vec::with_capacity(rows),
+            numbers: Vec::with_capacity(rows),
             norms: Vec::with_capacity(rows),
             live: Bits::default(),
             active: Bits::default(),
@@ -117,7 +120,8 @@ impl Block {
 
     /// Memory held.
     pub(super) fn memory(&self) -> usize {
-        let facts = self.facts.capacity() * size_of::<Facts>() + self.norms.capacity() * size_of::<f32>();
+        let numbers = self.numbers.capacity() * size_of::<u32>() + self.norms.capacity() * size_of::<f32>();
+        let facts = self.facts.capacity() * size_of::<Facts>() + numbers;
         size_of::<Self>() + self.sheet.bytes() + facts + self.sketch.get().map_or(0, |sketch| sketch.bytes())
     }
 
@@ -129,6 +133,7 @@ impl Block {
         }
         self.norms.push(0.0);
         self.facts.push(row.facts);
+        self.numbers.push(row.facts.row);
         self.live.set(lane, true);
         self.set_vector(lane, &row.vector);
         self.set_facts(lane, &row.facts);

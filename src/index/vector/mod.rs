@@ -36,5 +36,5 @@ pub(crate) use facts::{Facts, NewRow, VectorSource};
 pub(crate) use full::{FullRows, RamRows};
 #[cfg(feature = "testing")]
 pub use lab::{Lab, LabAnswer, LabQuery, LabRow, lab_kernels};
-pub(crate) use legs::Legs;
+pub(crate) use legs::{Legs, Sight, Sums};
 pub(crate) use request::{Candidate, Gate, Request};

@@ -114,8 +114,10 @@ impl<'a> Worker<'a> {
             return;
         }
         self.scanned_rows += block.len();
-        if let Some(planes) = &self.plan.planes {
-            self.arena.kernel().scan_i8(planes, block.rows(), &mut self.sums[..block.len()]);
+        match (&self.plan.planes, self.request.legs.and_then(|legs| legs.sums(index))) {
+            (Some(_), Some(sums)) => self.sums = *sums,
+            (Some(planes), None) => self.arena.kernel().scan_i8(planes, block.rows(), &mut self.sums[..block.len()]),
+            (None, _) => {}
         }
         let marked = self.bound(block, Some(index), None).and(&eligible);
         let survivors = self.filtered(block, marked);

@@ -64,16 +64,29 @@ const REACH_DAYS_MIN: f64 = 3.0;
 /// What lies far from a year does not belong to it, long as a year is.
 const REACH_DAYS_MAX: f64 = 10.0;
 
+/// After so many halvings nothing is left.
+const HALVINGS_MAX: f64 = 6.0;
+
 impl Interval {
     /// How well an instant meets the interval: 1 inside; outside it halves with every [`REACH_DAYS_MIN`] before, and
-    /// with every length of the interval after, [`REACH_DAYS_MIN`] at least and [`REACH_DAYS_MAX`] at most.
+    /// with every length of the interval after, [`REACH_DAYS_MIN`] at least and [`REACH_DAYS_MAX`] at most; 0 after [`HALVINGS_MAX`].
     pub(crate) fn meets(self, instant: i64) -> f64 {
         let early = days(instant, self.from);
-        if early > 0.0 {
-            return libm::exp2(-early / REACH_DAYS_MIN);
-        }
-        let late = days(self.to, instant).max(0.0);
-        libm::exp2(-late / days(self.from, self.to).clamp(REACH_DAYS_MIN, REACH_DAYS_MAX))
+        let halvings =
+            if early > 0.0 { early / REACH_DAYS_MIN } else { days(self.to, instant).max(0.0) / self.reach() };
+        if halvings > HALVINGS_MAX { 0.0 } else { libm::exp2(-halvings) }
+    }
+
+    /// The days after it in which it counts half as much.
+    fn reach(self) -> f64 {
+        days(self.from, self.to).clamp(REACH_DAYS_MIN, REACH_DAYS_MAX)
+    }
+
+    /// The first and the last instant that it counts anything for, both rounded outwards.
+    pub(crate) fn reaches(self) -> (i64, i64) {
+        let micros = |days: f64| (days * Timestamp::DAY_MICROS as f64) as i64 + 1;
+        let (early, late) = (HALVINGS_MAX * REACH_DAYS_MIN, HALVINGS_MAX * self.reach());
+        (self.from.saturating_sub(micros(early)), self.to.saturating_add(micros(late)))
     }
 
     /// Which part of `other` lies inside.

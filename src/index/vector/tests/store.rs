@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::super::legs::Legs;
+use super::super::legs::{Legs, Sight};
+use super::super::request::Gate;
 use super::super::{Arena, Facts, NewRow, RamRows, VectorSource};
 use super::brute::{Brute, BruteRow};
 use crate::kernel::Dispatch;
@@ -207,10 +208,12 @@ impl Store {
         for &row in self.brute.rows.keys() {
             if self.random.one_in(share) {
                 let value = self.random.pick(&[0.0, 1.0, 0.25, self.random.0 as f64 / u64::MAX as f64, -0.3, 1e-12]);
-                legs.add(&self.arena, row, value);
                 twin.insert(row, value);
             }
         }
+        let mut by_row = vec![0.0; self.next_row as usize];
+        twin.iter().for_each(|(row, value)| by_row[*row as usize] = *value);
+        legs.add_all(&self.arena, &by_row, &Sight { gate: Gate::OPEN, passes: None });
         (legs, twin)
     }
 }

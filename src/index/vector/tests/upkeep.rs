@@ -1,7 +1,7 @@
 //! Look-ups, refusals and memory.
 
 use super::super::request::{Gate, Request};
-use super::super::{Arena, NewRow, VectorSource};
+use super::super::{Arena, NewRow, Sight, VectorSource};
 use super::store::{NOW, Shape, Store, as_new};
 use crate::error::ErrorKind;
 use crate::kernel::Dispatch;
@@ -114,7 +114,8 @@ fn stored_rows_come_back_as_they_were() {
     let planes = Dispatch::best().quantise_query(&store.full.get(5).map_or_else(|| vec![0.1; 384], <[f32]>::to_vec));
     let cosines = |arena: &Arena| {
         let mut all = Vec::new();
-        arena.scan_quantised(&planes, Gate::OPEN, |facts, cos| all.push((facts.row, cos.to_bits())));
+        let sight = Sight { gate: Gate::OPEN, passes: None };
+        arena.scan_quantised(Some(&planes), &sight, |row, cos| all.extend(cos.map(|cos| (row, cos.to_bits()))));
         all.sort_unstable();
         all
     };
