@@ -188,11 +188,28 @@ impl<'a> TextLegs<'a> {
 
     /// The sums for the scan.
     pub(crate) fn fill(&mut self) -> ArenaLegs {
-        let by_row: Vec<f64> = (0..self.index.next_row).map(|row| self.of(row).sum()).collect();
+        let by_row = self.by_row();
         let mut legs = self.index.arena.legs();
-        self.with_sight(|sight| legs.add_all(&self.index.arena, &by_row, sight));
+        self.with_sight(|sight| legs.fill(&self.index.arena, &by_row, sight));
         legs.keep_sums(self.sums.take());
         legs
+    }
+
+    /// The sums of all legs by row number: leg after leg, in the order of [`RowLegs::sum`].
+    fn by_row(&self) -> Vec<f64> {
+        if self.ask.scene.is_some() {
+            return (0..self.index.next_row).map(|row| self.of(row).sum()).collect();
+        }
+        let mut sums = vec![0.0; self.index.next_row as usize];
+        let mut add = |share: f64, values: &[f64]| {
+            sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += share * value);
+        };
+        add(self.shares.words, self.scores.as_slice());
+        add(self.shares.time, &self.times);
+        let spoken: Vec<f64> = self.spoken.iter().map(|spoken| f64::from(u8::from(*spoken))).collect();
+        add(self.shares.speaker, &spoken);
+        add(1.0, &self.context);
+        sums
     }
 
     /// The legs of one hit, for its explanation.

@@ -8,6 +8,15 @@ pub(super) const BLOCK_ROWS: usize = 256;
 pub(super) struct Bits([u64; 4]);
 
 impl Bits {
+    /// The lanes whose value is not 0.
+    pub(super) fn where_nonzero(values: &[f64]) -> Self {
+        let mut bits = Self::default();
+        for (word, values) in bits.0.iter_mut().zip(values.chunks(64)) {
+            *word = values.iter().enumerate().fold(0, |word, (at, value)| word | u64::from(*value != 0.0) << at);
+        }
+        bits
+    }
+
     /// The first `len` rows.
     pub(super) fn first(len: usize) -> Self {
         let mut words = [0; 4];

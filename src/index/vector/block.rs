@@ -28,6 +28,7 @@ pub(super) struct Block {
     at_level: [Bits; LEVELS],
     with_vector: Bits,
     pinned: Bits,
+    turns: Bits,
     /// Times are relative to this.
     pub(super) base: i64,
     /// The smallest value of the `ago` column.
@@ -52,6 +53,7 @@ impl Block {
             at_level: [Bits::default(); LEVELS],
             with_vector: Bits::default(),
             pinned: Bits::default(),
+            turns: Bits::default(),
             base,
             ago_min: 0.0,
             norm_max: 0.0,
@@ -78,6 +80,10 @@ impl Block {
 
     pub(super) fn pinned(&self) -> Bits {
         self.pinned
+    }
+
+    pub(super) fn turns(&self) -> Bits {
+        self.turns
     }
 
     /// All quantised rows.
@@ -221,6 +227,7 @@ impl Block {
         self.ago_min = self.ago_min.min(ago);
         self.active.set(lane, facts.status == STATUS_ACTIVE);
         self.pinned.set(lane, facts.pinned);
+        self.turns.set(lane, facts.turn);
         for (level, bits) in self.at_level.iter_mut().enumerate() {
             bits.set(lane, usize::from(facts.sensitivity).min(LEVELS - 1) <= level);
         }

@@ -9,8 +9,17 @@ use super::request::Gate;
 /// Sums of the additive legs, in the order of the arena that made them.
 pub(crate) struct Legs {
     generation: u64,
-    blocks: Vec<Option<Box<[f64; BLOCK_ROWS]>>>,
+    /// Block after block, each of 256 lanes.
+    values: Vec<f64>,
+    blocks: Vec<Summary>,
     sums: Option<Sums>,
+}
+
+/// What is known of a block's values.
+#[derive(Clone, Copy, Default)]
+struct Summary {
+    nonzero: Bits,
+    largest: f64,
 }
 
 /// The rows that a query sees.
@@ -23,6 +32,14 @@ pub(crate) struct Sight<'a> {
 impl Sight<'_> {
     pub(super) fn lanes(&self, block: &Block) -> Bits {
         block.gated(self.gate)
+    }
+
+    fn only_seen(&self, block: &Block, lanes: Bits) -> Bits {
+        let mut seen = lanes.and(&self.lanes(block));
+        if self.passes.is_some() {
+            seen.iter().filter(|lane| !self.passes(&block.facts[*lane])).for_each(|lane| seen.set(lane, false));
+        }
+        seen
     }
 
     pub(super) fn passes(&self, facts: &Facts) -> bool {
@@ -38,23 +55,27 @@ pub(crate) struct Sums {
 
 impl Legs {
     pub(super) fn new(generation: u64, blocks: usize) -> Self {
-        Self { generation, blocks: vec![None; blocks], sums: None }
+        let summaries = vec![Summary::default(); blocks];
+        Self { generation, values: vec![0.0; blocks * BLOCK_ROWS], blocks: summaries, sums: None }
     }
 
     pub(super) fn is_of(&self, generation: u64) -> bool {
         self.generation == generation
     }
 
-    /// Adds what each row has by its number, where the row passes. Values are finite.
-    pub(crate) fn add_all(&mut self, arena: &Arena, by_row: &[f64], sight: &Sight<'_>) {
-        for (block, values) in arena.blocks().iter().zip(&mut self.blocks) {
-            for lane in sight.lanes(block).iter() {
-                let value = by_row.get(block.numbers[lane] as usize).copied().unwrap_or(0.0);
-                debug_assert!(value.is_finite(), "a leg adds finite values");
-                if value != 0.0 && sight.passes(&block.facts[lane]) {
-                    values.get_or_insert_with(|| Box::new([0.0; BLOCK_ROWS]))[lane] += value;
-                }
+    /// Gives each row that is seen what it has by its number. Values are finite.
+    pub(crate) fn fill(&mut self, arena: &Arena, by_row: &[f64], sight: &Sight<'_>) {
+        let lanes = self.values.chunks_exact_mut(BLOCK_ROWS);
+        for ((block, values), summary) in arena.blocks().iter().zip(lanes).zip(&mut self.blocks) {
+            for (value, number) in values.iter_mut().zip(&block.numbers) {
+                *value = by_row.get(*number as usize).copied().unwrap_or(0.0);
             }
+            debug_assert!(values.iter().all(|value| value.is_finite()), "a leg adds finite values");
+            let given = Bits::where_nonzero(values);
+            let nonzero = sight.only_seen(block, given);
+            given.without(&nonzero).iter().for_each(|lane| values[lane] = 0.0);
+            let largest = values.iter().fold(0.0, |most, &value| if value > most { value } else { most });
+            *summary = Summary { nonzero, largest };
         }
     }
 
@@ -69,22 +90,21 @@ impl Legs {
     }
 
     pub(super) fn at(&self, block: usize, lane: usize) -> f64 {
-        self.blocks[block].as_ref().map_or(0.0, |values| values[lane])
+        self.values.get(block * BLOCK_ROWS + lane).copied().unwrap_or(0.0)
     }
 
-    pub(super) fn block(&self, block: usize) -> Option<&[f64; BLOCK_ROWS]> {
-        self.blocks[block].as_deref()
+    /// The values of a block; none where all are 0.
+    pub(super) fn block(&self, block: usize) -> Option<&[f64]> {
+        let at = block * BLOCK_ROWS;
+        self.values.get(at..at + BLOCK_ROWS).filter(|_| !self.nonzero(block).is_empty())
     }
 
+    /// The largest value of a block, 0 at least.
     pub(super) fn largest(&self, block: usize) -> f64 {
-        self.block(block).map_or(0.0, |values| values.iter().fold(0.0, |most, &v| f64::max(most, v)))
+        self.blocks.get(block).map_or(0.0, |summary| summary.largest)
     }
 
     pub(super) fn nonzero(&self, block: usize) -> Bits {
-        let mut bits = Bits::default();
-        for (lane, _) in self.block(block).into_iter().flatten().enumerate().filter(|(_, value)| **value != 0.0) {
-            bits.set(lane, true);
-        }
-        bits
+        self.blocks.get(block).map_or_else(Bits::default, |summary| summary.nonzero)
     }
 }

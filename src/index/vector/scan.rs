@@ -265,11 +265,17 @@ impl<'a> Worker<'a> {
             return 0.0;
         }
         let mut largest = f64::MIN_POSITIVE;
-        for (lane, extra) in self.extra.iter_mut().enumerate() {
-            let leg = values.map_or(0.0, |values| values[lane]);
-            let value = if undo.has(lane) { leg - self.plan.offset } else { leg };
-            largest = largest.max(value.abs());
-            *extra = value as f32;
+        match values {
+            Some(values) => {
+                self.extra.iter_mut().zip(values).for_each(|(extra, value)| *extra = *value as f32);
+                largest = values.iter().fold(largest, |most, v| if v.abs() > most { v.abs() } else { most });
+            }
+            None => self.extra.fill(0.0),
+        }
+        for lane in undo.iter() {
+            let value = values.map_or(0.0, |values| values[lane]) - self.plan.offset;
+            largest = f64::max(largest, value.abs());
+            self.extra[lane] = value as f32;
         }
         largest
     }
@@ -366,12 +372,12 @@ fn only(bits: Bits, keep: impl Fn(usize) -> bool) -> Bits {
 fn weights<'a>(block: &'a Block, plan: &Plan, buffer: &'a mut [f32; BLOCK_ROWS]) -> &'a [f32] {
     let lanes = block.len().next_multiple_of(BOUND_LANES);
     let plain = if plan.weighted { block.column(Column::Weight) } else { &ONES[..lanes] };
-    if plan.z == 1.0 || !block.facts.iter().any(|facts| facts.turn) {
+    if plan.z == 1.0 || block.turns().is_empty() {
         return plain;
     }
-    for (lane, weight) in buffer[..lanes].iter_mut().enumerate() {
-        let is_turn = block.facts.get(lane).is_some_and(|facts| facts.turn);
-        *weight = if is_turn { (f64::from(plain[lane]) / plan.z) as f32 } else { plain[lane] };
+    buffer[..lanes].copy_from_slice(&plain[..lanes]);
+    for lane in block.turns().iter() {
+        buffer[lane] = (f64::from(plain[lane]) / plan.z) as f32;
     }
     &buffer[..lanes]
 }

@@ -213,7 +213,7 @@ impl Store {
         }
         let mut by_row = vec![0.0; self.next_row as usize];
         twin.iter().for_each(|(row, value)| by_row[*row as usize] = *value);
-        legs.add_all(&self.arena, &by_row, &Sight { gate: Gate::OPEN, passes: None });
+        legs.fill(&self.arena, &by_row, &Sight { gate: Gate::OPEN, passes: None });
         (legs, twin)
     }
 }
