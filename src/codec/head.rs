@@ -82,6 +82,8 @@ pub(crate) struct UserFacts {
     pub(crate) next_log: u64,
     /// The number of the next trace.
     pub(crate) next_trace: u64,
+    /// Which analyser made the terms of all rows; where it is another than today's, they are to be made anew.
+    pub(crate) analyser: u32,
     /// Memories that live.
     pub(crate) live: u32,
     /// Log entries that hold images of rows.
@@ -109,6 +111,7 @@ impl UserFacts {
             next_row: 0,
             next_log: 0,
             next_trace: 0,
+            analyser: 0,
             live: 0,
             log_images: 0,
             linked: 0,
@@ -124,6 +127,7 @@ impl UserFacts {
         out.u32(self.next_row)
             .u64(self.next_log)
             .u64(self.next_trace)
+            .u32(self.analyser)
             .u32(self.live)
             .u64(self.log_images)
             .u32(self.linked);
@@ -143,6 +147,7 @@ impl UserFacts {
         let user_id = UserId::new(&input.text()?).map_err(|_| Error::corrupt("users: malformed user id"))?;
         let mut facts = Self::new(user_id);
         (facts.next_row, facts.next_log, facts.next_trace) = (input.u32()?, input.u64()?, input.u64()?);
+        facts.analyser = input.u32()?;
         (facts.live, facts.log_images, facts.linked) = (input.u32()?, input.u64()?, input.u32()?);
         facts.paused = input.u8()? != 0;
         facts.closed_blocks = input.u32()?;

@@ -7,13 +7,13 @@ use crate::codec::head::Digest;
 use crate::codec::table::{Digested, PACKED, number_of};
 use crate::engine::core::Core;
 use crate::engine::head::{self, Head, row_chunk};
-use crate::engine::remember::text_to_embed;
+use crate::engine::remember::terms_of;
 use crate::engine::rows::decode_terms;
 use crate::engine::user_index::UserIndex;
 use crate::engine::words::{Words, parse};
 use crate::error::{Error, ErrorKind, Result};
 use crate::storage::ReadView;
-use crate::text::TermList;
+use crate::text::{Stems, TermList};
 
 /// Stored lists of terms by row.
 type Lists = BTreeMap<u32, Vec<u8>>;
@@ -33,7 +33,7 @@ impl Core {
     }
 
     fn build_words(&self, head: &Head, view: &ReadView, index: &UserIndex) -> Result<Words> {
-        let mut words = Words::default();
+        let (mut words, mut stems) = (Words::default(), Stems::for_many());
         let stored = self.stored_terms(head, view, &mut words)?;
         for facts in index.arena.iter() {
             let parsed = match stored.get(&facts.row) {
@@ -44,7 +44,7 @@ impl Core {
                 Some(parsed) => parsed,
                 // Of another analyser: made anew from the text.
                 None => match self.record_of(head, view, facts.row)? {
-                    Some(memory) => (TermList::of(&text_to_embed(&memory)), Vec::new()),
+                    Some(memory) => parse(&terms_of(&memory, &mut stems))?.unwrap_or_default(),
                     None => continue,
                 },
             };

@@ -23,6 +23,8 @@ pub struct Maintenance {
     pub log_entries_trimmed: u64,
     /// Files of unfinished snapshots and rewrites that were removed.
     pub strays_removed: u32,
+    /// Memories whose words were analysed anew, because the analyser has changed.
+    pub memories_reindexed: u64,
     /// What was passed over because it is damaged, by name.
     pub damaged: Vec<String>,
     /// Whether all was done; otherwise the next upkeep goes on from here.
@@ -83,8 +85,11 @@ impl Core {
         let begins = upkeep::log_begins(self.now());
         for user in users {
             upkeep.user = Some(user);
-            match self.trim_log(user, begins) {
-                Ok(trimmed) => done.log_entries_trimmed += trimmed,
+            match self.trim_log(user, begins).and_then(|trimmed| Ok((trimmed, self.reindex(user)?))) {
+                Ok((trimmed, reindexed)) => {
+                    done.log_entries_trimmed += trimmed;
+                    done.memories_reindexed += reindexed;
+                }
                 // Forgotten meanwhile.
                 Err(error) if error.kind() == ErrorKind::NotFound => {}
                 Err(error) => done.note(error)?,

@@ -20,6 +20,7 @@ mod maintain;
 mod rank;
 mod read;
 mod recall;
+mod reindex;
 mod remember;
 mod rows;
 mod snapshot;

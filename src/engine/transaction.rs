@@ -179,7 +179,13 @@ impl<'a> Transaction<'a> {
         }
         core.keyring.write_slot(slot, Copy::B, &value)?;
         self.new_slots = true;
-        let mut staged = Staged::new(Head::new(user, slot, generation, keys, UserFacts::new(id.clone())));
+        let mut staged = Staged::new(Head::new(
+            user,
+            slot,
+            generation,
+            keys,
+            UserFacts { analyser: crate::text::ANALYSER, ..UserFacts::new(id.clone()) },
+        ));
         staged.dirty = true;
         Ok(staged)
     }

@@ -27,7 +27,7 @@ pub(crate) use query::QueryWords;
 pub(crate) use script::Language;
 pub(crate) use script::language_of;
 pub(crate) use stems::Stems;
-pub(crate) use terms::{TOKENIZER_ID, TOKENIZER_VERSION, TermCount};
+pub(crate) use terms::{ANALYSER, TOKENIZER_ID, TOKENIZER_VERSION, TermCount};
 pub(crate) use terms::{TermHash, TermList};
 pub(crate) use tokens::estimate_tokens;
 pub(crate) use words::{is_cjk, words};

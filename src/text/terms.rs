@@ -8,6 +8,9 @@ pub(crate) const TOKENIZER_ID: u16 = 1;
 /// The version of that analyser: another one means to index again.
 pub(crate) const TOKENIZER_VERSION: u16 = 1;
 
+/// Both as one number.
+pub(crate) const ANALYSER: u32 = (TOKENIZER_ID as u32) << 16 | TOKENIZER_VERSION as u32;
+
 /// The hash of a term.
 pub(crate) type TermHash = u64;
 

@@ -2,4 +2,5 @@
 
 mod attacker;
 mod erasure;
+mod reindex;
 mod text_recall;

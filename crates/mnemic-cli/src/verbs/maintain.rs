@@ -17,6 +17,7 @@ pub(crate) fn maintain(global: &Global, args: &MaintainArgs) -> Result<Outcome> 
         "shards_rewritten": done.shards_rewritten,
         "bytes_freed": done.bytes_freed,
         "log_entries_trimmed": done.log_entries_trimmed,
+        "memories_reindexed": done.memories_reindexed,
         "strays_removed": done.strays_removed,
         "damaged": done.damaged,
         "finished": done.finished,

@@ -1,0 +1,92 @@
+//! A change of the analyser: found by words all the while, stored anew by upkeep, nothing to do the second time.
+
+use std::path::Path;
+use std::time::Duration;
+
+use crate::codec::Table;
+use crate::codec::bytes::Writer;
+use crate::codec::table::PACKED;
+use crate::engine::rows::decode_terms;
+use crate::engine::{Core, Durability, Settings};
+use crate::kernel::Dispatch;
+use crate::memory::{NewMemory, Sensitivity, UserId};
+use crate::seal::MasterKey;
+use crate::storage::Setup;
+use crate::world::testing::{RecordingFs, TestWorld};
+
+const ROWS: u32 = 600;
+
+fn open(fs: &RecordingFs) -> Core {
+    let master = MasterKey::callback(|| Ok([7; 32]));
+    let setup = Setup { master, shards: Some(1), create: true, reserve_bytes: 0 };
+    let settings = Settings {
+        durability: Durability::Durable,
+        cache_bytes: 1 << 20,
+        kernel: Dispatch::best(),
+        embedder: None,
+        rewrite_min_bytes: 0,
+    };
+    Core::open(TestWorld::with_fs(3, fs.clone()).world(), Path::new("store"), &setup, settings).unwrap()
+}
+
+/// As another analyser would have written it: its version, and terms that mean nothing to this one.
+fn of_another(terms: &[u8]) -> Vec<u8> {
+    let mut stored = crate::codec::terms::decode(terms).unwrap();
+    stored.tokenizer_version += 1;
+    stored.counts = vec![(1, 1)];
+    (stored.length, stored.times) = (1, Vec::new());
+    crate::codec::terms::encode(&stored)
+}
+
+fn age(core: &Core, user: &UserId) {
+    let hash = core.user_hash(user);
+    let aged = core.write(hash, false, move |transaction| {
+        transaction.with_user(hash, |writer| {
+            for block in 0..u64::from(ROWS / 256) {
+                let list = writer.value(Table::Terms, PACKED | block, block)?.unwrap();
+                let mut out = Writer::default();
+                decode_terms(&list)?.iter().for_each(|(row, terms)| _ = out.u32(*row).block(&of_another(terms)));
+                let before = crate::engine::user_writer::Before::Perhaps;
+                writer.put_value(Table::Terms, PACKED | block, block, &out.finish(), before)?;
+            }
+            for row in ROWS / 256 * 256..ROWS {
+                let terms = writer.terms(row)?;
+                writer.put_terms(row, &of_another(&terms))?;
+            }
+            writer.facts().analyser = 0;
+            Ok(())
+        })
+    });
+    aged.unwrap();
+    core.cache.clear();
+}
+
+fn found(core: &Core, user: &UserId, text: &str) -> Vec<String> {
+    let ask = crate::api::Query::text(text).limit(1).ask(Sensitivity::Personal).unwrap();
+    core.recall(user, &ask).unwrap().memories.iter().map(|memory| memory.text().to_owned()).collect()
+}
+
+#[test]
+fn terms_of_another_analyser_are_made_anew_and_stored_by_upkeep() {
+    let (fs, ada) = (RecordingFs::new(), UserId::new("ada").unwrap());
+    let core = open(&fs);
+    let news = (0..ROWS).map(|n| NewMemory::note(format!("met number{n} on 5 May 2023"))).collect();
+    assert!(core.remember_all(&ada, news).unwrap().iter().all(Result::is_ok));
+    age(&core, &ada);
+    for at in [3, 300, 590] {
+        assert_eq!(found(&core, &ada, &format!("number{at}")), [format!("met number{at} on 5 May 2023")]);
+    }
+    let dated = crate::api::Query::text("whom did she meet in May 2023?").ask(Sensitivity::Personal).unwrap();
+    let before = core.recall_ids(&ada, &dated).unwrap().hits[0].legs.time;
+    assert!(before > 0.0, "the times that a text tells of are found again too");
+    let done = core.maintain(Duration::from_secs(60)).unwrap();
+    assert!(done.finished && done.memories_reindexed == u64::from(ROWS), "{done:?}");
+    core.cache.clear();
+    for at in [3, 300, 590] {
+        assert_eq!(found(&core, &ada, &format!("number{at}")), [format!("met number{at} on 5 May 2023")]);
+    }
+    assert_eq!(core.recall_ids(&ada, &dated).unwrap().hits[0].legs.time.to_bits(), before.to_bits());
+    assert_eq!(core.maintain(Duration::from_secs(60)).unwrap().memories_reindexed, 0);
+    core.close().unwrap();
+    assert_eq!(found(&open(&fs), &ada, "number590").len(), 1);
+}
