@@ -128,7 +128,7 @@ pub(crate) struct ScoreParams {
     pub(crate) lo: f64,
     /// Cosine that counts 1.
     pub(crate) hi: f64,
-    /// Divisor of the relevance of turns: 1.8 for a text query, else 1.
+    /// Divisor of the relevance of turns: 1.9 for a text query, else 1.
     pub(crate) z: f64,
     /// Whether importance, confidence and conflicts count.
     pub(crate) weighted: bool,

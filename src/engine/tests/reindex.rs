@@ -7,9 +7,11 @@ use crate::codec::Table;
 use crate::codec::bytes::Writer;
 use crate::codec::table::PACKED;
 use crate::engine::rows::decode_terms;
-use crate::engine::{Core, Durability, Settings};
+use crate::engine::{Ask, Core, Durability, LegSwitches, Settings, Statuses};
 use crate::kernel::Dispatch;
 use crate::memory::{NewMemory, Sensitivity, UserId};
+use crate::policy::relevance::Shares;
+use crate::policy::score::{Curve, Decay};
 use crate::seal::MasterKey;
 use crate::storage::Setup;
 use crate::world::testing::{RecordingFs, TestWorld};
@@ -61,9 +63,31 @@ fn age(core: &Core, user: &UserId) {
     core.cache.clear();
 }
 
+fn ask(text: &str) -> Ask {
+    Ask {
+        text: Some(text.into()),
+        vector: None,
+        limit: 1,
+        at: None,
+        as_of: None,
+        filter: None,
+        min_score: None,
+        level: Sensitivity::Personal,
+        decay: Decay::new(Curve::None, 1.0).unwrap(),
+        weighted: true,
+        raw_cosine: false,
+        contradicted: Vec::new(),
+        statuses: Statuses::ACTIVE,
+        scene: None,
+        legs: LegSwitches::ALL,
+        shares: Shares::DEFAULT,
+        trace: false,
+        approximate: None,
+    }
+}
+
 fn found(core: &Core, user: &UserId, text: &str) -> Vec<String> {
-    let ask = crate::api::Query::text(text).limit(1).ask(Sensitivity::Personal).unwrap();
-    core.recall(user, &ask).unwrap().memories.iter().map(|memory| memory.text().to_owned()).collect()
+    core.recall(user, &ask(text)).unwrap().memories.iter().map(|memory| memory.text().to_owned()).collect()
 }
 
 #[test]
@@ -76,7 +100,7 @@ fn terms_of_another_analyser_are_made_anew_and_stored_by_upkeep() {
     for at in [3, 300, 590] {
         assert_eq!(found(&core, &ada, &format!("number{at}")), [format!("met number{at} on 5 May 2023")]);
     }
-    let dated = crate::api::Query::text("whom did she meet in May 2023?").ask(Sensitivity::Personal).unwrap();
+    let dated = ask("whom did she meet in May 2023?");
     let before = core.recall_ids(&ada, &dated).unwrap().hits[0].legs.time;
     assert!(before > 0.0, "the times that a text tells of are found again too");
     let done = core.maintain(Duration::from_secs(60)).unwrap();
