@@ -195,7 +195,7 @@ impl Store {
 
     /// Tidies the store for about as long as `budget`: what it does not get to, the next call begins with.
     ///
-    /// * Shards of which less than half is in use are written anew, and the rest goes back to the file system.
+    /// * Shards of which less than two fifths are in use are written anew, and the rest goes back to the file system.
     /// * Entries of the [`history`](User::history) that are older than 30 days go.
     /// * Files of snapshots and rewrites that were cut off go.
     /// * Room for forgetting on a full disk is set aside again.

@@ -15,7 +15,7 @@ const USERS_AT_ONCE: usize = 64;
 /// What an upkeep did.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Maintenance {
-    /// Shards that were rewritten because less than half of their file was in use.
+    /// Shards that were rewritten because less than two fifths of their file were in use.
     pub shards_rewritten: u32,
     /// Bytes that this gave back to the file system.
     pub bytes_freed: u64,
