@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::api::{Builder, StoreStats, User, UserCursor, UserPage};
-use crate::engine::{Core, EmbedProgress, Forgotten, Maintenance, Restored, Snapshot};
+use crate::engine::{Core, Diagnosis, EmbedProgress, Forgotten, Maintenance, Restored, Snapshot};
 use crate::error::{Error, Result};
 use crate::memory::{Calibration, SnapshotId, UserId};
 
@@ -227,6 +227,32 @@ impl Store {
     /// a shard wait while it is written. A shard once begun is finished, also beyond the budget.
     pub fn maintain(&self, budget: Duration) -> Result<Maintenance> {
         self.core.maintain(budget)
+    }
+
+    /// Looks at everything that lies in the directory: pages, values, sums, keys in both copies, snapshots.
+    ///
+    /// Changes nothing. What it names is damaged; what it does not name is as it was written, as far as tags and sums
+    /// can tell: an older copy of a whole file is seen back to the last clean close.
+    ///
+    /// ```
+    /// # fn main() -> mnemic::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// let store = mnemic::Store::open(dir.path().join("memory"))?;
+    /// let found = store.doctor()?;
+    /// assert!(found.is_clean(), "{:?}", found.damaged);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Io`](crate::ErrorKind::Io): the disk failed. Damage is no error: [`Diagnosis::damaged`] names it.
+    ///
+    /// # Cost
+    ///
+    /// Reads every shard twice and opens every value. The writers of a shard wait while it is looked at; readers don't.
+    pub fn doctor(&self) -> Result<Diagnosis> {
+        self.core.doctor()
     }
 
     /// Derives how the cosines of the stored vectors read, and publishes it as a new version.
