@@ -50,7 +50,7 @@ pub use api::{
 pub use embed::BuiltinEmbedder;
 pub use embed::{EmbedError, Embedder, HashedNgrams, Purpose};
 pub use engine::{
-    Change, Damage, Diagnosis, Durability, EmbedProgress, EmptyReason, Forgotten, LegSwitches, Maintenance, Restored, Snapshot, UserStats,
+    Change, Damage, Diagnosis, Durability, EmbedProgress, EmptyReason, Forgotten, LegSwitches, Maintenance, Repaired, Restored, Snapshot, UserStats,
     WhyNot,
 };
 pub use error::{Error, ErrorKind, Result};

@@ -12,6 +12,7 @@ use crate::engine::core::Core;
 use crate::error::{Error, ErrorKind, Result};
 
 pub(crate) use shard::{Patient, ShardReport};
+pub(crate) use user::chunk_of;
 
 /// What the doctor found.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -51,19 +52,19 @@ pub struct Damage {
 }
 
 impl Damage {
-    pub(super) fn of(part: &'static str, what: impl Into<String>) -> Self {
+    pub(crate) fn of(part: &'static str, what: impl Into<String>) -> Self {
         Self { shard: None, part, user: None, number: None, what: what.into() }
     }
 
-    pub(super) fn in_shard(number: u32, part: &'static str, what: impl Into<String>) -> Self {
+    pub(crate) fn in_shard(number: u32, part: &'static str, what: impl Into<String>) -> Self {
         Self { shard: Some(number), ..Self::of(part, what) }
     }
 
-    pub(super) fn in_table(shard: u32, table: Table, user: String, number: Option<u64>, what: &str) -> Self {
+    pub(crate) fn in_table(shard: u32, table: Table, user: String, number: Option<u64>, what: &str) -> Self {
         Self { user: Some(user), number, ..Self::in_shard(shard, table.name(), what) }
     }
 
-    pub(super) fn of_slot(user: UserHash, what: &str) -> Self {
+    pub(crate) fn of_slot(user: UserHash, what: &str) -> Self {
         Self { user: Some(user.to_string()), ..Self::of("KEYRING", what) }
     }
 }
@@ -102,7 +103,7 @@ impl Core {
     }
 
     /// What is on the disk is what is looked at.
-    fn flush_for_doctor(&self) -> Result<()> {
+    pub(crate) fn flush_for_doctor(&self) -> Result<()> {
         match self.flush() {
             Err(error) if error.kind() != ErrorKind::Corrupt => Err(error),
             _ => Ok(()),

@@ -77,6 +77,14 @@ pub(crate) struct SlotCopies {
     pub(crate) b: Option<Slot>,
 }
 
+impl SlotCopies {
+    /// The last life of a user that either copy knows.
+    pub(crate) fn newest_of(&self, user: UserHash) -> Option<u32> {
+        let own = [&self.a, &self.b].into_iter().flatten().filter(|slot| slot.user == user);
+        own.map(|slot| slot.generation).max()
+    }
+}
+
 impl Keyring {
     /// The hash that all keys of this user's values begin with.
     pub(crate) fn user_hash(&self, user: &UserId) -> UserHash {

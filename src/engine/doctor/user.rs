@@ -264,7 +264,7 @@ impl<'a> Examiner<'a> {
 }
 
 /// The chunk that seals a value.
-pub(super) fn chunk_of(table: Table, number: u64) -> u64 {
+pub(crate) fn chunk_of(table: Table, number: u64) -> u64 {
     match table {
         Table::Log => log_chunk(number),
         Table::Traces => trace_chunk(number),

@@ -125,6 +125,24 @@ impl Core {
         epoch.open(self, reader, file, entry, copy)?.ok_or_else(|| Error::corrupt("damaged"))
     }
 
+    /// Overwrites both copies of a section of a live user.
+    pub(crate) fn overwrite_section(
+        &self,
+        reader: &SnapshotReader,
+        file: &KeyFile,
+        entry: &Entry,
+        head: &Head,
+        section: &Section,
+    ) -> Result<()> {
+        let epoch = Epoch::new(head.user, head.slot.generation, head.slot.epoch, head.keys.clone());
+        let frame = epoch.seal(self, reader, entry, section)?;
+        for copy in [Copy::A, Copy::B] {
+            file.overwrite(entry, copy, &frame)?;
+            file.sync()?;
+        }
+        Ok(())
+    }
+
     /// A copied row: its record and its vector, which may be empty.
     pub(crate) fn copied_row(&self, reader: &SnapshotReader, entry: &Entry, row: &RowKey) -> Result<Vec<u8>> {
         let key = reader.frame_key(entry.user, u64::from(row.number));
