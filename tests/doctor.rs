@@ -350,7 +350,8 @@ fn files_that_are_cut_swapped_or_zeroed_are_repaired() {
         spoil(&image);
         let (store, done) = repair(&image, 2);
         check_repaired(&before, &store, &done, says);
-        assert!(done.shards > 0, "{says}");
+        // That page may be free.
+        assert!(done.shards > 0 || says == "page zeroed", "{says}");
         if ["head zeroed", "swapped"].contains(&says) {
             assert_eq!(done.lost, [], "{says}");
         }

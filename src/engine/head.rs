@@ -137,6 +137,11 @@ pub(crate) fn load(core: &Core, view: &ReadView, user: UserHash, may_repair: Rep
     })))
 }
 
+/// What stands for the id of a user whom a repair could not name, until the next write of the user's does.
+pub(crate) fn unnamed(user: UserHash) -> String {
+    format!("unknown {user}")
+}
+
 /// Whoever has no row has no keys either; else the tree of table `users` is damaged.
 fn absent(view: &ReadView, user: UserHash) -> Result<Found> {
     if view.has_any(Table::Keys, user)? {

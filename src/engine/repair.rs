@@ -72,6 +72,10 @@ impl Core {
         let carved = Carved::of(&self.directory.carvable()?, &ill, limit);
         let last = report.last_seq.unwrap_or(0).max(carved.newest).max(self.shard_at(number as usize).last_seq());
         let clean = self.keyring.clean_sequences().get(number as usize).copied().unwrap_or(0);
+        if let Some(seq) = report.last_seq.filter(|seq| *seq < clean) {
+            let says = format!("the file is an older copy: what was written after commit {seq} is gone");
+            done.lost.push(Damage::in_shard(number, "file", says));
+        }
         let mut fresh = self.directory.rebuilt(number, last.max(clean))?;
         for (user, patient) in std::mem::take(&mut report.patients) {
             self.treat(&report, &carved, &mut fresh, (user, patient), &mut done)?;

@@ -185,7 +185,8 @@ impl<'a> Transaction<'a> {
         }
         core.keyring.write_slot(slot, Copy::B, &value)?;
         self.new_slots = true;
-        let mut staged = Staged::new(Head::new(SlotOwner { user, generation, epoch: 0 }, slot, keys, UserFacts::new(id.clone())));
+        let mut staged =
+            Staged::new(Head::new(SlotOwner { user, generation, epoch: 0 }, slot, keys, UserFacts::new(id.clone())));
         staged.dirty = true;
         Ok(staged)
     }

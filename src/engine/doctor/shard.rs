@@ -111,7 +111,8 @@ impl Core {
                 return Ok(if has_keys { Patient::Ill(None) } else { Patient::Lost });
             }
         };
-        if self.user_hash(&head.facts.user_id) != user {
+        let is_unnamed = head.facts.user_id.as_str() == head::unnamed(user);
+        if self.user_hash(&head.facts.user_id) != user && !is_unnamed {
             ill("the id is not that of this row".to_owned());
             return Ok(Patient::Ill(None));
         }

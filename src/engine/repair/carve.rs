@@ -51,7 +51,8 @@ impl Carved {
         }
         let len = frame::whole_len(key.len(), found.body.len());
         let Some(whole) = rest.get(..len) else { return };
-        let make = || Candidate { table, key: key.to_vec(), version: found.version, live: false, bytes: whole.to_vec() };
+        let make =
+            || Candidate { table, key: key.to_vec(), version: found.version, live: false, bytes: whole.to_vec() };
         if table == Table::Users {
             let clear = at.checked_sub(CLEAR_BYTES).and_then(|from| bytes.get(from..at + len));
             if let Some((slot, _)) = clear.and_then(|row| SlotRef::decode(row).ok()) {
@@ -59,7 +60,9 @@ impl Carved {
             }
             return;
         }
-        let Some(user) = key.first_chunk().map(|hash| UserHash(*hash)).filter(|user| users.contains(user)) else { return };
+        let Some(user) = key.first_chunk().map(|hash| UserHash(*hash)).filter(|user| users.contains(user)) else {
+            return;
+        };
         if found.version < VERSION_MAX {
             self.newest = self.newest.max(found.version);
         }

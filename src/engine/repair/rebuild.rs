@@ -23,9 +23,8 @@ impl Core {
         let mut transaction = Transaction::new(self, fresh.view()?, fresh.next_seq());
         let user = salvage.head.user;
         let staged = Staged::new(salvage.head.as_empty());
-        transaction.attempt(|transaction| {
-            transaction.guarded(user, staged, true, |writer| writer.rebuild(&salvage))
-        })?;
+        transaction
+            .attempt(|transaction| transaction.guarded(user, staged, true, |writer| writer.rebuild(&salvage)))?;
         let writes = transaction.seal_heads()?;
         drop(transaction);
         fresh.commit(&writes)

@@ -13,7 +13,7 @@ use crate::codec::trace::StoredTrace;
 use crate::codec::{Table, UserHash, frame, record, vector};
 use crate::engine::doctor::{Damage, ShardReport, chunk_of};
 use crate::engine::full_vectors::pack_number;
-use crate::engine::head::{ChunkKey, Head, head_place};
+use crate::engine::head::{ChunkKey, Head, head_place, unnamed};
 use crate::error::Result;
 use crate::memory::{Memory, UserId, Vector};
 use crate::seal::SlotOwner;
@@ -85,8 +85,7 @@ impl<'a> Salvage<'a> {
             let newest = heads.max_by_key(|opened| opened.version);
             let facts = newest.and_then(|opened| UserFacts::decode(&opened.plain).ok());
             let is_known = facts.is_some();
-            // Until the next write of the user's names it.
-            let unnamed = UserFacts::new(UserId::new(&format!("unknown {user}"))?);
+            let unnamed = UserFacts::new(UserId::new(&unnamed(user))?);
             let owner = SlotOwner { user, generation: slot.generation, epoch: slot.epoch };
             let head = Head::new(owner, number, keys, facts.unwrap_or(unnamed));
             let salvage = Self::new(core, report, carved, head)?;

@@ -163,7 +163,8 @@ fn write_all(
             }
         }
         if table == Table::Meta {
-            open.insert(LAST_SEQ, standing.with_users(users).encode().as_slice()).map_err(|error| failed(error.into()))?;
+            open.insert(LAST_SEQ, standing.with_users(users).encode().as_slice())
+                .map_err(|error| failed(error.into()))?;
         }
     }
     Ok(())

@@ -67,7 +67,9 @@ impl Rebuilt {
 
     /// Keeps a copy of the damaged file in `quarantine`, under a name that has the commit's number, and puts the fresh
     /// one in its place; the copy's name.
-    pub(crate) fn finish(self, quarantine: &Path) -> Result<Option<String>> {
+    pub(crate) fn finish(mut self, quarantine: &Path) -> Result<Option<String>> {
+        // Also where nothing is left, the number tells that this is no older copy.
+        self.commit(&WriteSet::default())?;
         let failed = |error| file_error("write", &self.temporary, error);
         self.open.shut()?;
         retry_interrupted(|| self.file.sync_all()).map_err(failed)?;

@@ -83,7 +83,8 @@ fn of_repair(done: &Repaired) -> Value {
 
 fn told(found: &Diagnosis) -> String {
     let (shards, users, values) = (found.shards, found.users, found.values);
-    let says = if found.is_clean() { "nothing is damaged".to_owned() } else { format!("{} damaged", found.damaged.len()) };
+    let says =
+        if found.is_clean() { "nothing is damaged".to_owned() } else { format!("{} damaged", found.damaged.len()) };
     let mut lines = vec![format!("{shards} shards, {users} users, {values} values: {says}")];
     lines.extend(found.damaged.iter().map(|damage| format!("damaged: {damage}")));
     lines.join("\n")
