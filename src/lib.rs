@@ -50,8 +50,8 @@ pub use api::{
 pub use embed::BuiltinEmbedder;
 pub use embed::{EmbedError, Embedder, HashedNgrams, Purpose};
 pub use engine::{
-    Change, Durability, EmbedProgress, EmptyReason, Forgotten, LegSwitches, Maintenance, Restored, Snapshot, UserStats,
-    WhyNot,
+    Change, Damage, Diagnosis, Durability, EmbedProgress, EmptyReason, Forgotten, LegSwitches, Maintenance, Repaired,
+    Restored, Snapshot, UserStats, WhyNot,
 };
 pub use error::{Error, ErrorKind, Result};
 pub use index::{Comparison, Filter};

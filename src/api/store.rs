@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::api::{Builder, StoreStats, User, UserCursor, UserPage};
-use crate::engine::{Core, EmbedProgress, Forgotten, Maintenance, Restored, Snapshot};
+use crate::engine::{Core, Diagnosis, EmbedProgress, Forgotten, Maintenance, Repaired, Restored, Snapshot};
 use crate::error::{Error, Result};
 use crate::memory::{Calibration, SnapshotId, UserId};
 
@@ -227,6 +227,64 @@ impl Store {
     /// a shard wait while it is written. A shard once begun is finished, also beyond the budget.
     pub fn maintain(&self, budget: Duration) -> Result<Maintenance> {
         self.core.maintain(budget)
+    }
+
+    /// Looks at everything that lies in the directory: pages, values, sums, keys in both copies, snapshots.
+    ///
+    /// Changes nothing. What it names is damaged; what it does not name is as it was written, as far as tags and sums
+    /// can tell: an older copy of a whole file is seen back to the last clean close.
+    ///
+    /// ```
+    /// # fn main() -> mnemic::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// let store = mnemic::Store::open(dir.path().join("memory"))?;
+    /// let found = store.doctor()?;
+    /// assert!(found.is_clean(), "{:?}", found.damaged);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Io`](crate::ErrorKind::Io): the disk failed. Damage is no error: [`Diagnosis::damaged`] names it.
+    ///
+    /// # Cost
+    ///
+    /// Reads every shard twice and opens every value. The writers of a shard wait while it is looked at; readers don't.
+    pub fn doctor(&self) -> Result<Diagnosis> {
+        self.core.doctor()
+    }
+
+    /// Puts right what [`doctor`](Self::doctor) finds, as far as it can be; the rest is named. Does nothing to a store
+    /// that is whole.
+    ///
+    /// A shard with any damage is built anew: users who are whole are copied as they are; of the others, every memory is
+    /// taken from the newest record that still opens, wherever in the file it lies, and indexes are made of records
+    /// alone. The damaged file stays as a copy in the directory `quarantine`, sealed as ever: what is forgotten later
+    /// can't be read from it either. Copies of keys that are damaged are written from the other copy.
+    ///
+    /// Afterwards such a shard answers [`Closed`](crate::ErrorKind::Closed): open the store again. Snapshots of its users
+    /// are looked at by the next repair.
+    ///
+    /// ```
+    /// # fn main() -> mnemic::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// let store = mnemic::Store::open(dir.path().join("memory"))?;
+    /// assert!(store.repair()?.is_unchanged());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Io`](crate::ErrorKind::Io): the disk failed or is full. Each shard is then as it was, or repaired.
+    ///
+    /// # Cost
+    ///
+    /// That of the doctor. For each shard that is built anew: room for the fresh file and the copy, and memory for the
+    /// bytes of all shards.
+    pub fn repair(&self) -> Result<Repaired> {
+        self.core.repair()
     }
 
     /// Derives how the cosines of the stored vectors read, and publishes it as a new version.

@@ -39,7 +39,6 @@ pub(crate) fn header(table: Table, key: &[u8], version: u64, nonce: &[u8; NONCE_
 }
 
 /// A frame that was found among other bytes, by its magic alone: its table and key, and its parts.
-#[cfg(test)]
 pub(crate) fn carve(bytes: &[u8]) -> Option<(Table, &[u8], Frame<'_>)> {
     let mut input = Reader::new(bytes, "carved frame");
     if input.array::<3>().ok()? != *MAGIC || input.u8().ok()? != FORMAT {
@@ -52,6 +51,11 @@ pub(crate) fn carve(bytes: &[u8]) -> Option<(Table, &[u8], Frame<'_>)> {
     let (version, nonce) = (input.u64().ok()?, input.array().ok()?);
     let body = input.block().ok()?;
     Some((table, key, Frame { version, nonce, body, tag: *body.last_chunk()? }))
+}
+
+/// Bytes of a frame with a key and a body of these lengths.
+pub(crate) fn whole_len(key: usize, body: usize) -> usize {
+    6 + key + 8 + NONCE_BYTES + 4 + body
 }
 
 /// Takes apart the frame that stands at `key` of `table`; a frame of another place is `Corrupt`.

@@ -24,7 +24,7 @@ impl Core {
         self.write_on(self.shard_of(user), alone, work)
     }
 
-    fn write_on<R: Send + 'static>(
+    pub(crate) fn write_on<R: Send + 'static>(
         &self,
         state: &ShardState,
         alone: bool,

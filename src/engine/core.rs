@@ -72,6 +72,8 @@ pub(crate) struct ShardState {
     pub(crate) last_seq: AtomicU64,
     /// Commits that a later one has to carry to the disk.
     pub(crate) unsynced: AtomicU32,
+    /// Whether table `users` was found complete in this process.
+    pub(crate) users_checked: AtomicBool,
     /// Held alone from a commit until memory follows it.
     pub(crate) installing: RwLock<()>,
 }
@@ -138,6 +140,8 @@ impl Core {
 
     /// The head of a live user as of the last installed commit; held from then on.
     pub(crate) fn head(&self, user: UserHash) -> Result<Option<Arc<Head>>> {
+        // What is held may not be what a shard of unknown state has.
+        self.shard_of(user).serving()?;
         let cell = self.cache.cell(user);
         if let Some(head) = &cell.state.read().head {
             return Ok(Some(Arc::clone(head)));
@@ -216,6 +220,7 @@ impl ShardState {
             broken: Mutex::new(None),
             last_seq: AtomicU64::new(last_seq),
             unsynced: AtomicU32::new(0),
+            users_checked: AtomicBool::new(false),
             installing: RwLock::new(()),
         }
     }

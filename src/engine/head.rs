@@ -104,7 +104,7 @@ pub(crate) enum Repair {
 
 /// Reads the head of a user.
 pub(crate) fn load(core: &Core, view: &ReadView, user: UserHash, may_repair: Repair) -> Result<Found> {
-    let Some(row) = view.get(Table::Users, &user.0)? else { return Ok(Found::Absent(None)) };
+    let Some(row) = view.get(Table::Users, &user.0)? else { return absent(view, user) };
     let (slot, sealed) = SlotRef::decode(&row)?;
     let standing = core.keyring.standing(user, &slot)?;
     let (copy, repair) = match standing {
@@ -135,6 +135,19 @@ pub(crate) fn load(core: &Core, view: &ReadView, user: UserHash, may_repair: Rep
         chunks: Arc::default(),
         log_checked: Arc::default(),
     })))
+}
+
+/// What stands for the id of a user whom a repair could not name, until the next write of the user's does.
+pub(crate) fn unnamed(user: UserHash) -> String {
+    format!("unknown {user}")
+}
+
+/// Whoever has no row has no keys either; else the tree of table `users` is damaged.
+fn absent(view: &ReadView, user: UserHash) -> Result<Found> {
+    if view.has_any(Table::Keys, user)? {
+        return Err(Error::corrupt(format!("users: the row of {user} is missing; run the doctor")));
+    }
+    Ok(Found::Absent(None))
 }
 
 /// The commit that wrote the row of a user in this view.

@@ -26,6 +26,7 @@ impl Core {
         user: UserHash,
         read: impl FnOnce(&Head, &UserIndex) -> Result<R>,
     ) -> Result<Option<R>> {
+        self.shard_of(user).serving()?;
         let cell = self.cell(user);
         let mut state = cell.state.read();
         let space = self.spaces.read().current().map(|(number, _)| number);

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
+use std::sync::atomic::Ordering;
 
 use crate::codec::head::{SlotRef, UserFacts};
 use crate::codec::log_entry::LogEntry;
@@ -166,7 +167,7 @@ impl Core {
         let (first, mut start) = after.map_or((0, Vec::new()), |cursor| (usize::from(cursor[0]), cursor[1..].to_vec()));
         let (mut found, mut next) = (Vec::new(), None);
         for number in first..self.shard_count() {
-            let view = self.shard_at(number).serving()?.read()?;
+            let view = self.users_view(number)?;
             view.scan_from(Table::Users, &start, |key, row| {
                 let user = UserHash(key.try_into().map_err(|_| Error::corrupt("users: malformed key"))?);
                 if after.is_some_and(|cursor| usize::from(cursor[0]) == number && cursor[1..] == user.0) {
@@ -192,6 +193,18 @@ impl Core {
         Ok((found, None))
     }
 
+    /// A view of a shard whose table `users` was found complete.
+    fn users_view(&self, number: usize) -> Result<ReadView> {
+        let state = self.shard_at(number);
+        let shard = state.serving()?;
+        let view = shard.read()?;
+        if !state.users_checked.load(Ordering::Acquire) {
+            shard.check_users(&view)?;
+            state.users_checked.store(true, Ordering::Release);
+        }
+        Ok(view)
+    }
+
     fn id_of(&self, user: UserHash, row: &[u8]) -> Result<Option<UserId>> {
         let (slot, sealed) = SlotRef::decode(row)?;
         let Standing::Live { slot: copy, .. } = self.keyring.standing(user, &slot)? else { return Ok(None) };
@@ -205,7 +218,7 @@ impl Core {
         self.check_open()?;
         let mut count = 0;
         for number in 0..self.shard_count() {
-            let view = self.shard_at(number).serving()?.read()?;
+            let view = self.users_view(number)?;
             view.scan_from(Table::Users, &[], |_, row| {
                 count += u64::from(!SlotRef::decode(row)?.0.erased);
                 Ok(ControlFlow::Continue(()))

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 
-use crate::codec::head::UserFacts;
+use crate::codec::head::{SlotRef, UserFacts};
 use crate::codec::keyring::{Copy, Slot};
 use crate::codec::{Table, UserHash};
 use crate::engine::core::Core;
@@ -118,6 +118,12 @@ impl<'a> Transaction<'a> {
         work: impl FnOnce(&mut UserWriter<'_, 'a>) -> Result<R>,
     ) -> Result<R> {
         let (staged, is_new) = match self.take_staged(user)? {
+            // After a repair that did not find the id.
+            Some(mut staged) if staged.head.facts.user_id != *id => {
+                staged.head.facts.user_id = id.clone();
+                staged.dirty = true;
+                (staged, false)
+            }
             Some(staged) => (staged, false),
             None => (self.create_user(user, id)?, true),
         };
@@ -125,7 +131,7 @@ impl<'a> Transaction<'a> {
     }
 
     /// Hands the staged user to `work`, and undoes what it changed when it fails. A user who was made for it is not.
-    fn guarded<R>(
+    pub(crate) fn guarded<R>(
         &mut self,
         user: UserHash,
         staged: Staged,
@@ -179,13 +185,8 @@ impl<'a> Transaction<'a> {
         }
         core.keyring.write_slot(slot, Copy::B, &value)?;
         self.new_slots = true;
-        let mut staged = Staged::new(Head::new(
-            user,
-            slot,
-            generation,
-            keys,
-            UserFacts { analyser: crate::text::ANALYSER, ..UserFacts::new(id.clone()) },
-        ));
+        let facts = UserFacts { analyser: crate::text::ANALYSER, ..UserFacts::new(id.clone()) };
+        let mut staged = Staged::new(Head::new(SlotOwner { user, generation, epoch: 0 }, slot, keys, facts));
         staged.dirty = true;
         Ok(staged)
     }
@@ -258,7 +259,7 @@ impl<'a> Transaction<'a> {
 }
 
 impl Staged {
-    fn new(head: Head) -> Self {
+    pub(crate) fn new(head: Head) -> Self {
         Self { head, new_chunks: Vec::new(), changes: Vec::new(), ids: HashMap::new(), dirty: false }
     }
 }
@@ -307,9 +308,17 @@ impl Savepoint {
 }
 
 impl Head {
-    fn new(user: UserHash, slot: u32, generation: u32, keys: UserKeys, facts: UserFacts) -> Self {
-        let slot = crate::codec::head::SlotRef { slot, generation, epoch: 0, erased: false };
+    pub(crate) fn new(owner: SlotOwner, slot: u32, keys: UserKeys, facts: UserFacts) -> Self {
+        let SlotOwner { user, generation, epoch } = owner;
+        let slot = SlotRef { slot, generation, epoch, erased: false };
         let log_checked = Arc::new(true.into());
         Self { user, slot, keys, facts, version: 0, chunks: Arc::default(), log_checked }
+    }
+
+    /// The same user with the same keys, before anything was stored.
+    pub(crate) fn as_empty(&self) -> Self {
+        let facts = UserFacts { paused: self.facts.paused, ..UserFacts::new(self.facts.user_id.clone()) };
+        let SlotRef { generation, epoch, slot, .. } = self.slot;
+        Self::new(SlotOwner { user: self.user, generation, epoch }, slot, self.keys.clone(), facts)
     }
 }

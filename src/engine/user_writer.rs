@@ -119,6 +119,17 @@ impl UserWriter<'_, '_> {
         self.put_value(Table::Log, seq, log_chunk(seq), &entry.encode(), Before::Perhaps)
     }
 
+    /// Puts a frame in place as it was sealed before.
+    pub(crate) fn adopt(&mut self, table: Table, key: &[u8], frame: &[u8]) -> Result<()> {
+        self.forget_term(table, key)?;
+        let (term, closed_rows) = (self.head().term(table, key, frame)?, self.head().facts.closed_rows());
+        if let Some(digested) = table.digest(key, closed_rows) {
+            self.facts().digests[digested as usize].add(&term);
+        }
+        self.transaction.job.put(table, key, frame.to_vec());
+        Ok(())
+    }
+
     fn put_sealed(
         &mut self,
         table: Table,

@@ -77,6 +77,14 @@ pub(crate) struct SlotCopies {
     pub(crate) b: Option<Slot>,
 }
 
+impl SlotCopies {
+    /// The last life of a user that either copy knows.
+    pub(crate) fn newest_of(&self, user: UserHash) -> Option<u32> {
+        let own = [&self.a, &self.b].into_iter().flatten().filter(|slot| slot.user == user);
+        own.map(|slot| slot.generation).max()
+    }
+}
+
 impl Keyring {
     /// The hash that all keys of this user's values begin with.
     pub(crate) fn user_hash(&self, user: &UserId) -> UserHash {
@@ -120,6 +128,30 @@ impl Keyring {
         self.io("read", |file| file.read_at(keyring::slot_offset(slot, copy), &mut bytes))?;
         let Ok((read, tag)) = Slot::decode(&bytes) else { return Ok(None) };
         Ok(same_tag(&tag, &self.slot_tag(slot, &read.encode())).then_some(read))
+    }
+
+    /// Slots up to the last one that was ever written.
+    pub(crate) fn slot_count(&self) -> u32 {
+        *self.next_slot.lock()
+    }
+
+    /// The copies of a slot that don't authenticate. One that was never written is damaged only in a slot in use.
+    pub(crate) fn damaged_copies(&self, slot: u32, in_use: bool) -> Result<Vec<Copy>> {
+        let mut damaged = Vec::new();
+        for copy in [Copy::A, Copy::B] {
+            let mut bytes = [0; SLOT_BYTES];
+            self.io("read", |file| file.read_at(keyring::slot_offset(slot, copy), &mut bytes))?;
+            let is_blank = bytes.iter().all(|byte| *byte == 0);
+            if self.read_copy(slot, copy)?.is_none() && (in_use || !is_blank) {
+                damaged.push(copy);
+            }
+        }
+        Ok(damaged)
+    }
+
+    /// Makes a copy of a slot one that was never written. Not durable before [`sync`](Self::sync).
+    pub(crate) fn blank_slot(&self, slot: u32, copy: Copy) -> Result<()> {
+        self.io("write", |file| file.write_at(keyring::slot_offset(slot, copy), &[0; SLOT_BYTES]))
     }
 
     /// Overwrites one copy of a slot. Not durable before [`sync`](Self::sync).

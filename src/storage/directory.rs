@@ -9,7 +9,7 @@ use crate::codec::manifest::{self, Manifest};
 use crate::error::{Error, Result};
 use crate::memory::Space;
 use crate::seal::{Keyring, MasterKey};
-use crate::storage::{Shard, Snapshots, reserve};
+use crate::storage::{Look, Rebuilt, Shard, Snapshots, reserve};
 use crate::world::{File, World, file_error, read_to_vec, retry_interrupted, write_new_durable};
 
 const MANIFEST: &str = "MANIFEST";
@@ -17,6 +17,7 @@ const CREATING: &str = "CREATING";
 const LOCK: &str = "LOCK";
 const SHARDS: &str = "shards";
 const SNAPSHOTS: &str = "snapshots";
+const QUARANTINE: &str = "quarantine";
 
 /// How to open a store.
 #[derive(Debug, Clone)]
@@ -121,6 +122,50 @@ impl Directory {
     /// Lets others open the store, though clones of the handle may live on.
     pub(crate) fn unlock(&self) {
         drop(self.lock.lock().take());
+    }
+
+    /// A look at a shard's file, whether it serves or not. Nothing may be committed meanwhile.
+    pub(crate) fn look(&self, number: u32) -> Result<Look> {
+        Look::at(&self.world, &self.path.join(SHARDS), self.store_id(), number)
+    }
+
+    /// A fresh shard, to take the place of a damaged one.
+    pub(crate) fn rebuilt(&self, number: u32, last_seq: u64) -> Result<Rebuilt> {
+        let shards = self.path.join(SHARDS);
+        creation::create_dir(&self.world, &shards)?;
+        Rebuilt::new(&self.world, &shards, self.store_id(), number, last_seq)
+    }
+
+    /// The bytes of every shard, also of those that were put aside: wherever a value may be found.
+    pub(crate) fn carvable(&self) -> Result<Vec<Vec<u8>>> {
+        let mut files = Vec::new();
+        for dir in [self.path.join(SHARDS), self.path.join(QUARANTINE)] {
+            let names = retry_interrupted(|| self.world.fs().list(&dir)).unwrap_or_default();
+            for name in names.iter().filter(|name| name.ends_with(".redb")) {
+                files.extend(read_to_vec(self.world.fs(), &dir.join(name), usize::MAX)?);
+            }
+        }
+        Ok(files)
+    }
+
+    /// Where damaged files are kept.
+    pub(crate) fn quarantine(&self) -> PathBuf {
+        self.path.join(QUARANTINE)
+    }
+
+    /// Which of the two copies of MANIFEST are not what the store goes by.
+    pub(crate) fn damaged_manifest_copies(&self) -> Result<Vec<&'static str>> {
+        let bytes = read_to_vec(self.world.fs(), &self.path.join(MANIFEST), manifest::BYTES_MAX as usize)?;
+        let (bytes, known) = (bytes.unwrap_or_default(), self.manifest.lock().encode());
+        let half = known.len() / 2;
+        let is_whole = |at: usize| bytes.get(at..at + half) == known.get(at..at + half);
+        let whole = [("A", is_whole(0)), ("B", is_whole(half) && bytes.len() == known.len())];
+        Ok(whole.into_iter().filter(|(_, whole)| !whole).map(|(name, _)| name).collect())
+    }
+
+    /// Writes both copies of MANIFEST anew.
+    pub(crate) fn rewrite_manifest(&self) -> Result<()> {
+        self.set_spaces(self.spaces())
     }
 
     /// The store's snapshots.

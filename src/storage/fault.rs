@@ -12,6 +12,10 @@ pub(crate) fn shard_error(shard: u32, cause: impl Into<redb::Error>) -> Error {
         redb::Error::Io(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => {
             Error::corrupt(format!("{name}: the file is cut short")).with_source(cause)
         }
+        // What redb says of a file that is none of its own.
+        redb::Error::Io(error) if error.kind() == std::io::ErrorKind::InvalidData => {
+            Error::corrupt(format!("{name}: not a shard's file")).with_source(cause)
+        }
         redb::Error::Io(_) | redb::Error::PreviousIo => {
             Error::io(format!("{name}: the disk failed")).with_source(cause)
         }

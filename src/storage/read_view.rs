@@ -88,6 +88,16 @@ impl ReadView {
         })
     }
 
+    /// Whether `table` has any value of a user.
+    pub(crate) fn has_any(&self, table: Table, user: UserHash) -> Result<bool> {
+        let mut found = false;
+        self.scan_from(table, &user.0, |key, _| {
+            found = key.starts_with(&user.0);
+            Ok(ControlFlow::Break(()))
+        })?;
+        Ok(found)
+    }
+
     /// The same for the values whose numbers lie in `numbers`.
     pub(crate) fn scan_numbered(
         &self,

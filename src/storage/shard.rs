@@ -1,19 +1,26 @@
+mod examine;
 mod open;
+mod overlay;
+mod rebuild;
 mod rewrite;
+mod standing;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::RwLock;
 
-use crate::codec::bytes::{Reader, Writer};
-use crate::codec::{FORMAT, Table};
 use crate::error::{Error, Result};
 use crate::storage::{ReadView, WriteSet};
 use crate::world::{File, OpenMode, World, file_error, is_same_file, retry_interrupted};
+pub(crate) use examine::Look;
 pub(super) use open::Open;
+pub(crate) use rebuild::Rebuilt;
+use standing::{LAST_SEQ, Standing};
 
-const LAST_SEQ: &[u8] = b"last_seq";
+/// A file up to this size is verified before the first commit of a process; of a larger one the doctor tells.
+const CHECKED_BYTES: u64 = 16 << 20;
 
 /// Whether a commit reaches the disk before it is answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,6 +38,7 @@ pub(crate) struct Shard {
     path: PathBuf,
     world: World,
     open: RwLock<Option<Arc<Open>>>,
+    pages_checked: AtomicBool,
 }
 
 impl Shard {
@@ -41,7 +49,7 @@ impl Shard {
         let file: Arc<dyn File> =
             retry_interrupted(|| world.fs().open(&temporary, OpenMode::CreateNewPrivate)).map_err(failed)?.into();
         let open = Open::new(number, Arc::clone(&file))?;
-        open.commit(&WriteSet::default(), &Standing { seq: 0, store_id, number }, Sync::Now)?;
+        open.commit(&WriteSet::default(), &Standing::new(0, store_id, number), Sync::Now)?;
         open.shut()?;
         retry_interrupted(|| file.sync_all()).map_err(failed)?;
         retry_interrupted(|| world.fs().rename(&temporary, &path)).map_err(failed)?;
@@ -49,8 +57,14 @@ impl Shard {
     }
 
     pub(crate) fn open(world: &World, shards: &Path, store_id: [u8; 16], number: u32) -> Result<Self> {
-        let shard =
-            Self { number, store_id, path: path_of(shards, number), world: world.clone(), open: RwLock::new(None) };
+        let shard = Self {
+            number,
+            store_id,
+            path: path_of(shards, number),
+            world: world.clone(),
+            open: RwLock::new(None),
+            pages_checked: AtomicBool::new(false),
+        };
         shard.reopen()?;
         Ok(shard)
     }
@@ -94,8 +108,22 @@ impl Shard {
         if !is_same_file(self.world.fs(), &self.path, open.file.as_ref())? {
             return Err(Error::io(format!("shard {:02}: its file was removed or replaced", self.number)));
         }
-        let standing = Standing { seq, store_id: self.store_id, number: self.number };
-        open.commit(writes, &standing, sync)
+        self.check_pages(open)?;
+        open.commit(writes, &Standing::new(seq, self.store_id, self.number), sync)
+    }
+
+    /// Before the first commit of a process: a commit trusts redb's own pages, frees what they say, and may end the
+    /// process where they are damaged.
+    fn check_pages(&self, open: &Open) -> Result<()> {
+        if self.pages_checked.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        let bytes = retry_interrupted(|| open.file.len()).map_err(|error| file_error("read", &self.path, error))?;
+        if bytes <= CHECKED_BYTES {
+            examine::check(&open.file, self.number)?;
+        }
+        self.pages_checked.store(true, Ordering::Release);
+        Ok(())
     }
 
     /// The number of the last commit.
@@ -104,12 +132,12 @@ impl Shard {
     }
 
     fn seq_in(&self, view: &ReadView) -> Result<u64> {
-        let found = view.get_with(Table::Meta, LAST_SEQ, Standing::decode)?;
-        let found = found.ok_or_else(|| Error::corrupt(format!("shard {:02}: last_seq is missing", self.number)))?;
-        if (found.store_id, found.number) != (self.store_id, self.number) {
-            return Err(Error::corrupt(format!("shard {:02}: the file is that of another shard", self.number)));
-        }
-        Ok(found.seq)
+        Ok(Standing::of(view, self.store_id, self.number)?.seq)
+    }
+
+    /// Checks that table `users` has every row that was ever put into it; how many there are.
+    pub(crate) fn check_users(&self, view: &ReadView) -> Result<u64> {
+        Standing::of(view, self.store_id, self.number)?.check_users(view, self.number)
     }
 
     /// Closes the file; later calls answer `Closed`.
@@ -138,32 +166,6 @@ impl Drop for Shard {
         if let Err(error) = self.close() {
             log::warn!("closing: {error}");
         }
-    }
-}
-
-/// What a shard says of itself, in table `meta`: where it stands, and which one it is.
-struct Standing {
-    seq: u64,
-    store_id: [u8; 16],
-    number: u32,
-}
-
-impl Standing {
-    fn encode(&self) -> Vec<u8> {
-        let mut out = Writer::default();
-        out.u8(FORMAT).u64(self.seq).raw(&self.store_id).u32(self.number);
-        let mut bytes = out.finish();
-        let sum = crc32fast::hash(&bytes);
-        bytes.extend_from_slice(&sum.to_le_bytes());
-        bytes
-    }
-
-    fn decode(bytes: &[u8]) -> Result<Self> {
-        let mut input = Reader::new(bytes, "last_seq");
-        let (format, seq, store_id, number) = (input.u8()?, input.u64()?, input.array()?, input.u32()?);
-        let sum = input.u32()?;
-        let whole = crc32fast::hash(&bytes[..bytes.len() - 4]) == sum && format == FORMAT;
-        if whole { Ok(Self { seq, store_id, number }) } else { Err(input.corrupt()) }
     }
 }
 

@@ -62,6 +62,7 @@ fn run(cli: &Cli) -> Result<Outcome> {
         Command::Snapshot(args) => verbs::snapshot(global, args),
         Command::Restore(args) => verbs::restore(global, args),
         Command::Maintain(args) => verbs::maintain(global, args),
+        Command::Doctor(args) => verbs::doctor(global, args),
         Command::Eval(args) => eval::run(global, args),
         Command::Bench(args) => bench::run(global, args),
     }

@@ -44,8 +44,6 @@ pub(crate) struct Report {
     pub(crate) seed: u64,
     pub(crate) cases: u64,
     pub(crate) passed: u64,
-    /// Failures of a kind that is known and written down.
-    pub(crate) known: u64,
     pub(crate) failures: Vec<String>,
     pub(crate) seconds: f64,
 }
@@ -56,7 +54,6 @@ struct Running {
     next_case: AtomicU64,
     cases: AtomicU64,
     passed: AtomicU64,
-    known: AtomicU64,
     stop: AtomicBool,
     failures: Mutex<Vec<String>>,
 }
@@ -81,11 +78,6 @@ impl Case<'_> {
     /// Seconds that this mode has, where it is limited by time.
     pub(crate) fn seconds(&self) -> Option<f64> {
         self.run.plan.seconds
-    }
-
-    /// Counts a check that failed in a way that is known and written down.
-    pub(crate) fn known(&self) {
-        self.run.known.fetch_add(1, Ordering::Relaxed);
     }
 
     /// A number below `bound`.
@@ -152,7 +144,6 @@ pub(crate) fn run(plan: Plan) -> Report {
         next_case: AtomicU64::new(0),
         cases: AtomicU64::new(0),
         passed: AtomicU64::new(0),
-        known: AtomicU64::new(0),
         stop: AtomicBool::new(false),
         failures: Mutex::default(),
     };
@@ -163,7 +154,6 @@ pub(crate) fn run(plan: Plan) -> Report {
         seed: plan.seed,
         cases: running.cases.load(Ordering::Relaxed),
         passed: running.passed.load(Ordering::Relaxed),
-        known: running.known.load(Ordering::Relaxed),
         seconds: running.seconds(),
         failures: running.failures.into_inner().unwrap_or_default(),
     }

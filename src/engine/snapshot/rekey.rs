@@ -6,9 +6,10 @@ use crate::codec::snapshot::{Entry, RowKey, Section, decode_section, encode_sect
 use crate::codec::table::hashed;
 use crate::codec::{Table, UserHash, frame};
 use crate::engine::core::Core;
+use crate::engine::head::Head;
 use crate::error::{Error, ErrorKind, Result};
 use crate::memory::SnapshotId;
-use crate::seal::{Place, UserKeys};
+use crate::seal::{Key, Place, UserKeys};
 use crate::storage::{KeyFile, ReadView, SnapshotReader};
 
 /// A user's keys at one epoch.
@@ -109,6 +110,45 @@ impl Core {
             file.sync()?;
         }
         Ok(())
+    }
+
+    /// The section that one copy holds, under the keys of a live user.
+    pub(crate) fn section_of(
+        &self,
+        reader: &SnapshotReader,
+        file: &KeyFile,
+        entry: &Entry,
+        head: &Head,
+        copy: Copy,
+    ) -> Result<Section> {
+        let epoch = Epoch::new(head.user, head.slot.generation, head.slot.epoch, head.keys.clone());
+        epoch.open(self, reader, file, entry, copy)?.ok_or_else(|| Error::corrupt("damaged"))
+    }
+
+    /// Overwrites both copies of a section of a live user.
+    pub(crate) fn overwrite_section(
+        &self,
+        reader: &SnapshotReader,
+        file: &KeyFile,
+        entry: &Entry,
+        head: &Head,
+        section: &Section,
+    ) -> Result<()> {
+        let epoch = Epoch::new(head.user, head.slot.generation, head.slot.epoch, head.keys.clone());
+        let frame = epoch.seal(self, reader, entry, section)?;
+        for copy in [Copy::A, Copy::B] {
+            file.overwrite(entry, copy, &frame)?;
+            file.sync()?;
+        }
+        Ok(())
+    }
+
+    /// A copied row: its record and its vector, which may be empty.
+    pub(crate) fn copied_row(&self, reader: &SnapshotReader, entry: &Entry, row: &RowKey) -> Result<Vec<u8>> {
+        let key = reader.frame_key(entry.user, u64::from(row.number));
+        let (user, generation) = (entry.user, entry.generation);
+        let place = Place { user, generation, table: Table::SnapshotRows, key: &key, epoch: 0 };
+        Ok(self.sealer.open(&Key::new(*row.key), &place, &reader.row(row)?)?.plain)
     }
 
     /// The first copy that opens at one of the epochs.

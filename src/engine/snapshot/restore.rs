@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::codec::log_entry::{LogEntry, RowChange};
 use crate::codec::snapshot::{Entry, RowKey, decode_row};
-use crate::codec::{Table, UserHash, record, vector};
+use crate::codec::{UserHash, record, vector};
 use crate::engine::change::VectorEdit;
 use crate::engine::core::Core;
 use crate::engine::remember::{terms_of, text_to_embed};
@@ -13,7 +13,6 @@ use crate::engine::snapshot::rekey::{Epoch, is_forgotten};
 use crate::engine::user_writer::UserWriter;
 use crate::error::{Error, ErrorKind, Result};
 use crate::memory::{ArchiveReason, Memory, MemoryId, SnapshotId, Status, StatusKind, UserId, Vector, Verb};
-use crate::seal::{Key, Place};
 use crate::storage::SnapshotReader;
 use crate::text::Stems;
 
@@ -118,11 +117,8 @@ impl UserWriter<'_, '_> {
         entry: &Entry,
         row: &RowKey,
     ) -> Result<(Memory, Option<(u32, Vector)>)> {
-        let key = reader.frame_key(self.user, u64::from(row.number));
-        let (user, generation) = (self.user, entry.generation);
-        let place = Place { user, generation, table: Table::SnapshotRows, key: &key, epoch: 0 };
-        let opened = self.core().sealer.open(&Key::new(*row.key), &place, &reader.row(row)?)?;
-        let (bytes, numbers) = decode_row(&opened.plain)?;
+        let plain = self.core().copied_row(reader, entry, row)?;
+        let (bytes, numbers) = decode_row(&plain)?;
         let memory = record::decode(bytes)?;
         let vector = if numbers.is_empty() { None } else { Some(vector::decode(numbers)?) };
         Ok((memory, vector))

@@ -256,3 +256,35 @@ fn upkeep_leaves_nothing_that_a_later_forgetting_would_miss() {
     assert_eq!((done.finished, attack(&fs, &core).len()), (true, 300));
     assert!(attack(&fs, &core).contains(&text("ada", 3)));
 }
+
+#[test]
+fn a_repair_brings_nothing_back_and_what_it_kept_is_forgotten_with_the_rest() {
+    use crate::world::{File, FileSystem, OpenMode};
+    let fs = RecordingFs::new();
+    let core = open(&fs, 9);
+    remember(&core, "ada", 0..300);
+    core.forget(&user("ada"), id(7), level()).unwrap();
+    core.close().unwrap();
+    drop(core);
+    let shard = fs.open(&Path::new(PATH).join("shards/00.redb"), OpenMode::ReadWrite).unwrap();
+    let mut bytes = vec![0; shard.len().unwrap() as usize];
+    shard.read_at(0, &mut bytes).unwrap();
+    let blocks = bytes.windows(5).enumerate().filter(|(_, magic)| *magic == b"MNF\0\x04");
+    for (at, _) in blocks {
+        shard.write_at(at as u64 + 200, &[!bytes[at + 200]]).unwrap();
+    }
+    drop(shard);
+    let core = open(&fs, 10);
+    let done = core.repair().unwrap();
+    assert_eq!((done.shards, done.users, done.memories, &done.lost), (1, 1, 299, &vec![]));
+    drop(core);
+    let core = open(&fs, 11);
+    assert_eq!(core.doctor().unwrap().damaged, []);
+    let before = attack(&fs, &core);
+    assert!(!before.contains(&text("ada", 7)) && before.contains(&text("ada", 8)), "control");
+    core.forget(&user("ada"), id(8), level()).unwrap();
+    let after = attack(&fs, &core);
+    assert_eq!(before.difference(&after).cloned().collect::<Vec<_>>(), [text("ada", 8)]);
+    core.forget_user(&user("ada")).unwrap();
+    assert_eq!(attack(&fs, &core), BTreeSet::new(), "the copy in quarantine is noise too");
+}

@@ -84,8 +84,23 @@ impl Keyring {
         self.write_header()
     }
 
+    /// Which of the two copies of the header can't be read. Where a write was cut between them they differ; both count.
+    pub(crate) fn damaged_header_copies(&self) -> Result<Vec<&'static str>> {
+        let mut damaged = Vec::new();
+        for (copy, name) in ["A", "B"].into_iter().enumerate() {
+            let mut page = vec![0; PAGE_BYTES as usize];
+            self.io("read", |file| file.read_at(copy as u64 * PAGE_BYTES, &mut page))?;
+            let known = self.header.lock().clone();
+            let is_whole = |read: Header| Header { clean: known.clean.clone(), ..read } == known;
+            if !Header::decode(&page).is_ok_and(is_whole) {
+                damaged.push(name);
+            }
+        }
+        Ok(damaged)
+    }
+
     /// Writes both copies of the header, one after the other, so that one is whole at any time.
-    fn write_header(&self) -> Result<()> {
+    pub(crate) fn write_header(&self) -> Result<()> {
         let page = self.header.lock().encode()?;
         for copy in 0..2 {
             self.io("write", |file| file.write_at(copy * PAGE_BYTES, &page))?;

@@ -1,9 +1,11 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::RwLock;
-use redb::{Database, ReadableDatabase};
+use redb::{Database, ReadableDatabase, ReadableTable, StorageBackend};
 
+use super::standing::UsersSum;
 use super::{LAST_SEQ, Standing, Sync};
 use crate::codec::Table;
 use crate::error::{Error, Result};
@@ -16,21 +18,38 @@ use crate::world::File;
 /// redb's own cache; the hot data is ours.
 const CACHE_BYTES: usize = 8 << 20;
 
+/// Whether redb's own pages are verified at open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Pages {
+    /// Our own tags tell of damage; an open takes milliseconds.
+    Trusted,
+    /// Every checksum of every page, which reads the whole file.
+    Checked,
+}
+
 /// A file of redb's, for as long as somebody reads it.
 pub(in crate::storage) struct Open {
     number: u32,
     pub(super) file: Arc<dyn File>,
     database: RwLock<Option<Database>>,
+    /// A call into redb panicked: it may panic again while it closes, and a panic in a destructor ends the process.
+    poisoned: AtomicBool,
 }
 
 impl Open {
     pub(super) fn new(number: u32, file: Arc<dyn File>) -> Result<Self> {
         let backend = Backend(Arc::clone(&file));
+        Self::over(number, file, backend, Pages::Trusted)
+    }
+
+    /// The same through another backend.
+    pub(super) fn over(number: u32, file: Arc<dyn File>, backend: impl StorageBackend, pages: Pages) -> Result<Self> {
         let database = contained(number, || {
-            let opened = redb::Builder::new().set_cache_size(CACHE_BYTES).create_with_backend(backend);
-            opened.map_err(|error| shard_error(number, error))
+            let mut builder = redb::Builder::new();
+            builder.set_cache_size(CACHE_BYTES).set_check_integrity_on_open(pages == Pages::Checked);
+            builder.create_with_backend(backend).map_err(|error| shard_error(number, error))
         })?;
-        Ok(Self { number, file, database: RwLock::new(Some(database)) })
+        Ok(Self { number, file, database: RwLock::new(Some(database)), poisoned: AtomicBool::new(false) })
     }
 
     /// The file as of its last commit.
@@ -51,7 +70,7 @@ impl Open {
             transaction.set_durability(durability).map_err(|error| failed(error.into()))?;
             transaction.set_two_phase_commit(true);
             transaction.set_quick_repair(sync == Sync::Now);
-            write_all(&transaction, writes, standing).map_err(failed)?;
+            write_all(&transaction, writes, standing, failed)?;
             transaction.commit().map_err(|error| failed(error.into()))
         })
     }
@@ -86,12 +105,23 @@ impl Open {
     fn with<T>(&self, work: impl FnOnce(&Database) -> Result<T>) -> Result<T> {
         let database = self.database.read();
         let database = database.as_ref().ok_or_else(|| Error::closed(format!("shard {:02}: closed", self.number)))?;
-        contained(self.number, || work(database))
+        let mut done = false;
+        let answer = contained(self.number, || {
+            let answer = work(database);
+            done = true;
+            answer
+        });
+        self.poisoned.fetch_or(!done, Ordering::Relaxed);
+        answer
     }
 
     /// Closes the file, whoever still reads it. redb commits then, which damaged pages can make panic.
     pub(super) fn shut(&self) -> Result<()> {
         let database = self.database.write().take();
+        if self.poisoned.load(Ordering::Relaxed) {
+            std::mem::forget(database);
+            return Err(Error::corrupt(format!("shard {:02}: damaged pages; run the doctor", self.number)));
+        }
         contained(self.number, move || {
             drop(database);
             Ok(())
@@ -111,23 +141,45 @@ fn write_all(
     transaction: &redb::WriteTransaction,
     writes: &WriteSet,
     standing: &Standing,
-) -> std::result::Result<(), redb::Error> {
+    failed: impl Fn(redb::Error) -> Error,
+) -> Result<()> {
     let mut writes = writes.iter().peekable();
+    let mut users = users_before(transaction, standing, &failed)?;
     for table in Table::ALL {
         let touched = writes.peek().is_some_and(|(t, _, _)| *t == table);
         if !touched && standing.seq != 0 && table != Table::Meta {
             continue;
         }
-        let mut open = transaction.open_table(definition(table))?;
+        let mut open = transaction.open_table(definition(table)).map_err(|error| failed(error.into()))?;
         while let Some((_, key, value)) = writes.next_if(|(t, _, _)| *t == table) {
-            match value {
-                Some(value) => _ = open.insert(key, value)?,
-                None => _ = open.remove(key)?,
+            let had = match value {
+                Some(value) => open.insert(key, value).map_err(|error| failed(error.into()))?.is_some(),
+                None => open.remove(key).map_err(|error| failed(error.into()))?.is_some(),
+            };
+            match (table, value, had) {
+                (Table::Users, Some(_), false) => users.add(key),
+                (Table::Users, None, true) => users.subtract(key),
+                _ => {}
             }
         }
         if table == Table::Meta {
-            open.insert(LAST_SEQ, standing.encode().as_slice())?;
+            open.insert(LAST_SEQ, standing.with_users(users).encode().as_slice())
+                .map_err(|error| failed(error.into()))?;
         }
     }
     Ok(())
+}
+
+/// The sum over table `users` that the commit before left.
+fn users_before(
+    transaction: &redb::WriteTransaction,
+    standing: &Standing,
+    failed: impl Fn(redb::Error) -> Error,
+) -> Result<UsersSum> {
+    if standing.seq == 0 {
+        return Ok(UsersSum::default());
+    }
+    let meta = transaction.open_table(definition(Table::Meta)).map_err(|error| failed(error.into()))?;
+    let last = meta.get(LAST_SEQ).map_err(|error| failed(error.into()))?;
+    Ok(last.map(|last| Standing::decode(last.value())).transpose()?.map_or(standing.users, |last| last.users))
 }

@@ -14,7 +14,7 @@ use mnemic::memory::Sensitivity;
 pub(crate) use memory::{CorrectArgs, MemoryFields, RememberArgs, UpdateArgs};
 pub(crate) use query::{ContextArgs, ListArgs, QueryFields, RecallArgs, WhyArgs};
 pub(crate) use tools::{BenchArgs, EmbedderChoice, EvalArgs, ExportArgs, ForgetArgs, ImportArgs, Legs, Phase};
-pub(crate) use upkeep::{MaintainArgs, RestoreArgs, SnapshotArgs};
+pub(crate) use upkeep::{DoctorArgs, MaintainArgs, RestoreArgs, SnapshotArgs};
 
 /// Long-term memory for AI agents: remember, recall, correct, forget.
 #[derive(Parser)]
@@ -116,6 +116,8 @@ pub(crate) enum Command {
     Restore(RestoreArgs),
     /// Rewrite files that are mostly free, trim histories, remove what was cut off
     Maintain(MaintainArgs),
+    /// Look at every file, page and value, and name what is damaged
+    Doctor(DoctorArgs),
     /// Measure recall on a labelled set
     Eval(EvalArgs),
     /// Run one phase of the peers' benchmark

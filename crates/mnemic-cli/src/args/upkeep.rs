@@ -27,3 +27,10 @@ pub(crate) struct MaintainArgs {
     #[arg(long, value_name = "N", default_value_t = 60)]
     pub(crate) seconds: u64,
 }
+
+#[derive(Args)]
+pub(crate) struct DoctorArgs {
+    /// Put right what is damaged, as far as it can be, and name what is gone
+    #[arg(long)]
+    pub(crate) repair: bool,
+}

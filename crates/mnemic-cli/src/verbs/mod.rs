@@ -1,6 +1,7 @@
 //! The verbs of the memory, one function each.
 
 mod change;
+mod doctor;
 mod embed;
 mod export;
 mod forget;
@@ -15,6 +16,7 @@ mod stats;
 mod trace;
 
 pub(crate) use change::{confirm, contradict, correct, update, used};
+pub(crate) use doctor::doctor;
 pub(crate) use embed::embed;
 pub(crate) use export::export;
 pub(crate) use forget::forget;

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use mnemic::memory::{Memory, MemoryId, Sensitivity};
 use mnemic::world::testing::RecordingFs;
-use mnemic::{EmptyReason, Error, ErrorKind, ListOptions, Store, User};
+use mnemic::{Diagnosis, EmptyReason, Error, ErrorKind, ListOptions, Store, User};
 
 use super::Patient;
 use crate::check::{Check, Say, ensure};
@@ -15,7 +15,7 @@ const KINDS: [ErrorKind; 4] = [ErrorKind::Corrupt, ErrorKind::Denied, ErrorKind:
 pub(super) const VANISHED: &str = "a whole user vanished";
 
 /// Asks a damaged store everything.
-pub(super) fn probe(patient: &Patient, image: &RecordingFs, files: &[String], writes: bool) -> Check {
+pub(super) fn probe(patient: &Patient, image: &RecordingFs, files: &[String], writes: bool, repairs: bool) -> Check {
     let store = match patient.setting.open(image, 77) {
         Ok(store) => store,
         Err(error) => {
@@ -24,7 +24,12 @@ pub(super) fn probe(patient: &Patient, image: &RecordingFs, files: &[String], wr
             return Ok(());
         }
     };
-    ask_all(patient, &store, &patient.model, files)?;
+    let whole = ask_all(patient, &store, &patient.model, files)?;
+    let found = store.doctor().or_else(|error| allowed(&error).map(|()| Diagnosis::default())).say("doctor")?;
+    ensure!(whole || !found.is_clean(), "damage was met, and the doctor found none");
+    if repairs && !found.is_clean() {
+        return repair(patient, image, store, files);
+    }
     if writes {
         let model = write_all(patient, &store, files)?;
         ask_all(patient, &store, &model, files).map_err(|says| format!("after writes: {says}"))?;
@@ -36,12 +41,48 @@ pub(super) fn probe(patient: &Patient, image: &RecordingFs, files: &[String], wr
     Ok(())
 }
 
-fn ask_all(patient: &Patient, store: &Store, model: &Model, files: &[String]) -> Check {
+/// Repairs until the doctor is content, which takes a second time where snapshots are concerned. Then all that is there
+/// is right, and nothing more is damaged; what is older or gone was named.
+fn repair(patient: &Patient, image: &RecordingFs, mut store: Store, files: &[String]) -> Check {
+    let (mut older, mut lost) = (0, 0);
+    for round in 0..3 {
+        let done = store.repair().say("repair")?;
+        // A memory whose vector is lost is there, and pending.
+        (older, lost) = (older + done.older.len() + done.pending as usize, lost + done.lost.len());
+        drop(store);
+        store = patient.setting.open(image, 80 + round).say("open after a repair")?;
+        if store.doctor().say("doctor after a repair")?.is_clean() {
+            break;
+        }
+    }
+    let found = store.doctor().say("doctor after a repair")?;
+    ensure!(found.is_clean(), "after a repair: {:?}", found.damaged);
+    let again = store.repair().say("second repair")?;
+    ensure!(again.is_unchanged(), "a second repair did something: {again:?}");
+    for (user, state) in patient.model.iter() {
+        let handle = store.user(user).say("user")?.with_level(Sensitivity::Secret);
+        let page = handle.list(ListOptions::new().limit(usize::MAX)).say("list after a repair")?;
+        ensure!(page.damaged.is_empty(), "after a repair: {:?}", page.damaged);
+        let right =
+            |memory: &&Memory| state.rows.get(&memory.id()).is_some_and(|row| Seen::from(row) == Seen::from(*memory));
+        let kept = page.memories.iter().filter(right).count();
+        let changed = page.memories.len() - kept;
+        ensure!(changed <= older, "user {user:?}: {changed} memories changed in a repair, {older} were told");
+        let newer = files.iter().any(|file| file == "KEYRING" || file == "MASTERKEY");
+        ensure!(newer || kept == state.rows.len() || older + lost > 0, "user {user:?}: lost without a word");
+    }
+    Ok(())
+}
+
+/// Whether everything was there.
+fn ask_all(patient: &Patient, store: &Store, model: &Model, files: &[String]) -> Check<bool> {
+    let mut all_whole = true;
     for (user, state) in model.iter() {
         let handle = store.user(user).say("user")?.with_level(Sensitivity::Secret);
         let concerned = files.iter().any(|file| patient.concerns(file, user));
         let asked = Asked { handle, state, now: patient.now };
         let whole = asked.ask().map_err(|says| format!("user {user:?}: {says}"))?;
+        all_whole &= whole;
         ensure!(whole || concerned, "user {user:?}: damage of another's file reached it");
     }
     let mut listed = Vec::new();
@@ -52,7 +93,7 @@ fn ask_all(patient: &Patient, store: &Store, model: &Model, files: &[String]) ->
                 listed.extend(page.users.iter().map(|user| user.as_str().to_owned()));
                 after = page.next;
             }
-            Err(error) => return allowed(&error).say("users"),
+            Err(error) => return allowed(&error).say("users").map(|()| false),
         }
         if after.is_none() {
             break;
@@ -62,9 +103,12 @@ fn ask_all(patient: &Patient, store: &Store, model: &Model, files: &[String]) ->
     ensure!(listed.iter().eq(model.keys()), "users: {VANISHED}: {listed:?}");
     match store.user_count() {
         Ok(count) => ensure!(count as usize == model.len(), "user_count: {VANISHED}: {count} of {}", model.len()),
-        Err(error) => allowed(&error).say("user_count")?,
+        Err(error) => {
+            allowed(&error).say("user_count")?;
+            all_whole = false;
+        }
     }
-    Ok(())
+    Ok(all_whole)
 }
 
 /// One user of a damaged store.
