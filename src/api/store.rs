@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::api::{Builder, StoreStats, User, UserCursor, UserPage};
-use crate::engine::{Core, EmbedProgress, Forgotten, Maintenance, Restored, Snapshot};
+use crate::engine::{Core, EmbedProgress, Forgotten, Maintenance, Receipt, Restored, Snapshot, Verdict};
 use crate::error::{Error, Result};
 use crate::memory::{Calibration, SnapshotId, UserId};
 
@@ -97,6 +97,38 @@ impl Store {
     /// Three syncs and the removal of the rows.
     pub fn forget_user(&self, id: &str) -> Result<Forgotten> {
         self.core.forget_user(&UserId::new(id)?)
+    }
+
+    /// Whether a receipt of [`forget`](User::forget) or [`forget_user`](Self::forget_user) holds: this store gave it,
+    /// and neither the KEYRING nor the user's shard nor a snapshot has a key that opens what was forgotten.
+    ///
+    /// It holds for good: also after upkeep, restores, new keys, and the return of the user. It breaks when older
+    /// files are put back into the store. Copies of the directory that lie elsewhere are beyond its sight.
+    ///
+    /// ```
+    /// use mnemic::{Receipt, Store, Verdict, memory::NewMemory};
+    ///
+    /// # fn main() -> mnemic::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// let store = Store::open(dir.path().join("memory"))?;
+    /// let ada = store.user("ada")?;
+    /// let id = ada.remember(NewMemory::note("Met the wombat"))?;
+    /// let receipt = ada.forget(id)?.receipt().to_string(); // keep it with the request
+    /// assert_eq!(store.verify_receipt(&receipt.parse::<Receipt>()?)?, Verdict::Holds);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Io`](crate::ErrorKind::Io): something can't be read. Damage is a [`Verdict::Broken`] that names it.
+    ///
+    /// # Cost
+    ///
+    /// Reads the user's chunk keys, 64 bytes for each 256 memories, and its keys in each snapshot; writers of the shard
+    /// wait.
+    pub fn verify_receipt(&self, receipt: &Receipt) -> Result<Verdict> {
+        self.core.verify_receipt(receipt)
     }
 
     /// Copies every memory of every user, to go back to when something was a mistake. No backup: it lies in the store

@@ -8,6 +8,7 @@ pub(crate) mod keyring;
 pub(crate) mod log_entry;
 pub(crate) mod manifest;
 pub(crate) mod pack;
+pub(crate) mod receipt;
 pub(crate) mod record;
 pub(crate) mod snapshot;
 pub(crate) mod table;

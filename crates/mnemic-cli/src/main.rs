@@ -49,6 +49,7 @@ fn run(cli: &Cli) -> Result<Outcome> {
         Command::Context(args) => verbs::context(global, args),
         Command::Why(args) => verbs::why(global, args),
         Command::Forget(args) => verbs::forget(global, args),
+        Command::VerifyReceipt { receipt } => verbs::verify_receipt(global, receipt),
         Command::Correct(args) => verbs::correct(global, args),
         Command::Update(args) => verbs::update(global, args),
         Command::Confirm { id } => verbs::confirm(global, id),

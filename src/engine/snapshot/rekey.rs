@@ -12,7 +12,7 @@ use crate::seal::{Place, UserKeys};
 use crate::storage::{KeyFile, ReadView, SnapshotReader};
 
 /// A user's keys at one epoch.
-pub(super) struct Epoch {
+pub(in crate::engine) struct Epoch {
     user: UserHash,
     generation: u32,
     number: u64,
@@ -25,7 +25,7 @@ impl Epoch {
         Ok(Self { user: slot.user, generation: slot.generation, number: slot.epoch, keys })
     }
 
-    pub(super) fn new(user: UserHash, generation: u32, number: u64, keys: UserKeys) -> Self {
+    pub(in crate::engine) fn new(user: UserHash, generation: u32, number: u64, keys: UserKeys) -> Self {
         Self { user, generation, number, keys }
     }
 
@@ -35,7 +35,7 @@ impl Epoch {
     }
 
     /// The section that a copy holds, where it is of this epoch.
-    pub(super) fn open(
+    pub(in crate::engine) fn open(
         &self,
         core: &Core,
         reader: &SnapshotReader,
@@ -131,7 +131,7 @@ impl Core {
 }
 
 /// Whether a row was forgotten after it was copied. One that was stated again before the copy was not.
-pub(super) fn is_forgotten(view: &ReadView, entry: &Entry, row: &RowKey) -> bool {
+pub(in crate::engine) fn is_forgotten(view: &ReadView, entry: &Entry, row: &RowKey) -> bool {
     sabotage!(32, return false);
     let key = hashed(entry.user, row.id);
     let version = view.get_with(Table::Tombstones, &key, |bytes| {

@@ -76,6 +76,11 @@ pub(crate) enum Command {
     Why(WhyArgs),
     /// Forget a memory, or everything of a user, for good
     Forget(ForgetArgs),
+    /// Check that what a receipt of a forgetting says still holds
+    VerifyReceipt {
+        /// As `forget` printed it
+        receipt: String,
+    },
     /// Replace a memory that turned out wrong; the old one stays in the history
     Correct(CorrectArgs),
     /// Change fields of a memory

@@ -17,7 +17,7 @@ mod trace;
 pub(crate) use change::{confirm, contradict, correct, update, used};
 pub(crate) use embed::embed;
 pub(crate) use export::export;
-pub(crate) use forget::forget;
+pub(crate) use forget::{forget, verify_receipt};
 pub(crate) use import::import;
 pub(crate) use list::{list, users};
 pub(crate) use maintain::maintain;
