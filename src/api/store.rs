@@ -7,6 +7,7 @@ use crate::api::{Builder, StoreStats, User, UserCursor, UserPage};
 use crate::engine::{Core, EmbedProgress, Forgotten, Maintenance, Receipt, Restored, Snapshot, Verdict};
 use crate::error::{Error, Result};
 use crate::memory::{Calibration, SnapshotId, UserId};
+use crate::seal::MasterKey;
 
 /// An open store: one directory, many users. Clones are cheap and share it; it is `Send + Sync`.
 ///
@@ -97,6 +98,40 @@ impl Store {
     /// Three syncs and the removal of the rows.
     pub fn forget_user(&self, id: &str) -> Result<Forgotten> {
         self.core.forget_user(&UserId::new(id)?)
+    }
+
+    /// Changes the master key: from now on only `new` opens the store. Nothing but the header of the KEYRING is written.
+    ///
+    /// A crash leaves the old key or the new one in force; the next open takes what is left of the other off the disk.
+    /// Who has read the keys of the store with the old master key still has them, and old copies of the KEYRING open
+    /// with it: change the keys of the users too, where that matters ([`User::rotate_keys`]).
+    ///
+    /// ```
+    /// use mnemic::{MasterKey, Store};
+    ///
+    /// # fn main() -> mnemic::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let path = dir.path().join("memory");
+    /// let store = Store::open(&path)?; // a key file beside it
+    /// store.rotate_keys(&MasterKey::passphrase("correct horse battery staple"))?;
+    /// store.close()?;
+    /// assert!(Store::open(&path).is_err());
+    /// Store::builder(&path).master_key(MasterKey::passphrase("correct horse battery staple")).open()?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// * [`Invalid`](crate::ErrorKind::Invalid): the passphrase is empty or too long. [`Denied`](crate::ErrorKind::Denied):
+    ///   the callback failed. Nothing was changed.
+    /// * [`Io`](crate::ErrorKind::Io): the disk failed. The message says which key opens the store.
+    ///
+    /// # Cost
+    ///
+    /// Two syncs, and for a key file up to five more; for a passphrase a tenth of a second.
+    pub fn rotate_keys(&self, new: &MasterKey) -> Result<()> {
+        self.core.rotate_master(new)
     }
 
     /// Whether a receipt of [`forget`](User::forget) or [`forget_user`](Self::forget_user) holds: this store gave it,

@@ -266,6 +266,23 @@ impl User {
         self.core.forget(&self.id, id, self.level)
     }
 
+    /// Gives the user a new key: what an older copy of the KEYRING holds opens nothing that is written from now on.
+    ///
+    /// The chunk keys below it are sealed again under the new key, as after a forgetting; nothing is removed, and values
+    /// stay as they are. Returns how many snapshots lost the user because their keys could not be written.
+    ///
+    /// # Errors
+    ///
+    /// [`NotFound`](crate::ErrorKind::NotFound): nothing is stored for this user. [`Io`](crate::ErrorKind::Io): the disk
+    /// failed; the old key or the new one is in force, never none.
+    ///
+    /// # Cost
+    ///
+    /// Five syncs, and 64 bytes for each 256 memories; in each snapshot two syncs and the keys of the user's memories.
+    pub fn rotate_keys(&self) -> Result<u32> {
+        self.core.rotate_user(&self.id)
+    }
+
     /// What was done to a memory, oldest first. An [upkeep](crate::Store::maintain) ends it after 30 days.
     ///
     /// # Errors

@@ -218,7 +218,7 @@ impl UserWriter<'_, '_> {
         self.put_value(Table::Traces, seq, trace_chunk(seq), &trace.encode(), Before::Perhaps)
     }
 
-    fn all_chunk_keys(&self) -> Result<Vec<(u64, ChunkKey)>> {
+    pub(super) fn all_chunk_keys(&self) -> Result<Vec<(u64, ChunkKey)>> {
         let values = self.transaction.scan_user(Table::Keys, self.user)?;
         let open = |(key, bytes): (Vec<u8>, Vec<u8>)| {
             let chunk = number_of(&key).ok_or_else(|| Error::corrupt("keys: malformed key"))?;
@@ -283,7 +283,7 @@ impl UserWriter<'_, '_> {
     }
 
     /// A new user key, from which on the old one opens nothing that is live.
-    fn move_epoch(&mut self, lost: Arc<AtomicU32>) -> Result<()> {
+    pub(super) fn move_epoch(&mut self, lost: Arc<AtomicU32>) -> Result<()> {
         let core = self.transaction.core;
         let head = self.head();
         let owner = |epoch| SlotOwner { user: head.user, generation: head.slot.generation, epoch };

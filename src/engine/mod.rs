@@ -22,6 +22,7 @@ mod read;
 mod recall;
 mod receipt;
 mod remember;
+mod rotate;
 mod rows;
 mod snapshot;
 mod spaces;

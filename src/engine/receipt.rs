@@ -40,7 +40,9 @@ impl Core {
 
     pub(crate) fn verify_receipt(&self, receipt: &Receipt) -> Result<Verdict> {
         self.check_open()?;
-        if !same_tag(&receipt.tag, &self.keyring.receipt_tag(&receipt.body())) {
+        let authentic = same_tag(&receipt.tag, &self.keyring.receipt_tag(&receipt.body()));
+        sabotage!(41, let authentic = true);
+        if !authentic {
             return Ok(Verdict::Forged);
         }
         let (user, receipt) = (receipt.user, receipt.clone());
@@ -133,7 +135,6 @@ impl Transaction<'_> {
         if self.view.get(Table::Tombstones, &hashed(user, hash))?.is_none() {
             remains.push(format!("tombstones: that of the memory is missing for {user}"));
         }
-        sabotage!(41, return Ok(()));
         for id in self.core.directory.snapshots().ids()? {
             match self.core.snapshot_holds(self, id, &head, hash) {
                 Ok(true) => remains.push(format!("snapshot {id}: has the memory")),

@@ -1,5 +1,6 @@
 mod header;
 mod resolve;
+mod rotate;
 
 use std::fmt;
 use std::path::{Path, PathBuf};

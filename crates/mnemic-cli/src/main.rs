@@ -62,6 +62,7 @@ fn run(cli: &Cli) -> Result<Outcome> {
         Command::Stats => verbs::stats(global),
         Command::Snapshot(args) => verbs::snapshot(global, args),
         Command::Restore(args) => verbs::restore(global, args),
+        Command::RotateKeys(args) => verbs::rotate_keys(global, args),
         Command::Maintain(args) => verbs::maintain(global, args),
         Command::Eval(args) => eval::run(global, args),
         Command::Bench(args) => bench::run(global, args),

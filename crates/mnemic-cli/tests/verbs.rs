@@ -220,3 +220,26 @@ fn a_receipt_holds_until_older_files_are_put_back() {
     before.iter().for_each(|(bytes, path)| std::fs::write(path, bytes.as_ref().unwrap()).unwrap());
     assert!(all(&["verify-receipt", &receipt]).expect(3).stdout.starts_with("broken"));
 }
+
+#[test]
+fn keys_are_changed_and_the_old_ones_open_nothing() {
+    let place = Place::new();
+    let id = place.remember(&["Prefers window seats"]);
+    place.run(&["rotate-keys"]).expect(0);
+    let all = |key: Option<&str>, arguments: &[&str]| -> support::Run {
+        let mut command = support::program();
+        command.args(["--store", &place.path("store")]).env("MNEMIC_NEW_PASS", "correct horse");
+        key.iter().for_each(|variable| _ = command.args(["--passphrase-env", variable]));
+        command.args(arguments).output().unwrap().into()
+    };
+    all(None, &["rotate-keys", "--new-key-file"]).expect(0);
+    all(None, &["rotate-keys", "--new-passphrase-env", "MNEMIC_NEW_PASS"]).expect(0);
+    assert!(!place.dir.path().join("store/MASTERKEY").exists());
+    all(None, &["users"]).expect(3);
+    all(Some("MNEMIC_NEW_PASS"), &["rotate-keys"]).expect(2);
+    all(Some("MNEMIC_NEW_PASS"), &["rotate-keys", "--user", "ada"]).expect(0);
+    let shown = all(Some("MNEMIC_NEW_PASS"), &["--user", "ada", "show", &id]).expect(0);
+    assert!(shown.stdout.contains("window seats"));
+    all(Some("MNEMIC_NEW_PASS"), &["rotate-keys", "--new-key-file"]).expect(0);
+    place.run(&["show", &id]).expect(0);
+}

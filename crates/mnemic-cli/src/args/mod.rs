@@ -14,7 +14,7 @@ use mnemic::memory::Sensitivity;
 pub(crate) use memory::{CorrectArgs, MemoryFields, RememberArgs, UpdateArgs};
 pub(crate) use query::{ContextArgs, ListArgs, QueryFields, RecallArgs, WhyArgs};
 pub(crate) use tools::{BenchArgs, EmbedderChoice, EvalArgs, ExportArgs, ForgetArgs, ImportArgs, Legs, Phase};
-pub(crate) use upkeep::{MaintainArgs, RestoreArgs, SnapshotArgs};
+pub(crate) use upkeep::{MaintainArgs, RestoreArgs, RotateArgs, SnapshotArgs};
 
 /// Long-term memory for AI agents: remember, recall, correct, forget.
 #[derive(Parser)]
@@ -119,6 +119,8 @@ pub(crate) enum Command {
     Snapshot(SnapshotArgs),
     /// Go back to a snapshot, with the user or with all of them
     Restore(RestoreArgs),
+    /// Give the store a new master key, or a user a new key
+    RotateKeys(RotateArgs),
     /// Rewrite files that are mostly free, trim histories, remove what was cut off
     Maintain(MaintainArgs),
     /// Measure recall on a labelled set

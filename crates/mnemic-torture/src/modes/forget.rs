@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use mnemic::memory::{Evidence, MemoryId, NewMemory, Sensitivity};
 use mnemic::world::testing::{CrashChoice, RecordingFs};
-use mnemic::{ErrorKind, Hit, ListOptions, Query, Store};
+use mnemic::{ErrorKind, Hit, ListOptions, Query, Receipt, Store, Verdict};
 
 use super::damage::{read_file, write_file};
 use crate::check::{Check, Say, ensure};
@@ -37,8 +37,8 @@ pub(crate) fn run(case: &mut Case<'_>) -> Check {
     let user = "ada".to_owned();
     let step = if whole_user { Step::ForgetUser { user } } else { Step::Forget { user, id } };
     let (before, keyring) = (game.fs.op_count(), read_file(&game.fs, KEYRING)?);
-    game.play(&step)?;
-    let forgotten = Forgotten { setting, state, gone, whole_user, keyring };
+    let receipt = game.play(&step)?.forgotten.ok_or("no answer to a forgetting")?.receipt().clone();
+    let forgotten = Forgotten { setting, state, gone, whole_user, keyring, receipt };
     let (fs, ops, after) = (game.fs.clone(), game.fs.op_count(), game.fs.snapshot());
     forgotten.check_gone(&game.store, true).map_err(|says| format!("{}: {says}", step.name()))?;
     std::mem::forget(game.store);
@@ -67,6 +67,7 @@ struct Forgotten {
     gone: BTreeSet<MemoryId>,
     whole_user: bool,
     keyring: Vec<u8>,
+    receipt: Receipt,
 }
 
 impl Forgotten {
@@ -79,6 +80,7 @@ impl Forgotten {
             self.check_undo(&store)?;
         }
         ensure!(kept == 0 || !acknowledged, "what was forgotten is there");
+        self.check_receipt(&store, kept == 0)?;
         if kept == 0 {
             self.check_gone(&store, true)?;
             store.close().say("close")?;
@@ -86,6 +88,19 @@ impl Forgotten {
             let store = self.setting.open(image, seed ^ 3).say("second open")?;
             self.check_gone(&store, false).map_err(|says| format!("second open: {says}"))?;
         }
+        Ok(())
+    }
+
+    /// The receipt holds where it is gone and breaks where it is not; a changed one is none.
+    fn check_receipt(&self, store: &Store, gone: bool) -> Check {
+        let verdict = store.verify_receipt(&self.receipt).say("verify_receipt")?;
+        let right = if gone { verdict == Verdict::Holds } else { matches!(verdict, Verdict::Broken(_)) };
+        ensure!(right, "gone {gone}, and the receipt: {verdict:?}");
+        let mut text = self.receipt.to_string();
+        let last = text.pop();
+        text.push(if last == Some('0') { '1' } else { '0' });
+        let forged = store.verify_receipt(&text.parse().say("a changed receipt")?).say("verify_receipt")?;
+        ensure!(forged == Verdict::Forged, "a changed receipt: {forged:?}");
         Ok(())
     }
 
@@ -150,6 +165,8 @@ impl Forgotten {
         let user = store.user("ada").say("user")?.with_level(Sensitivity::Secret);
         let found = self.gone.iter().any(|id| user.get(*id).is_ok());
         ensure!(!found, "an older KEYRING brings it back");
+        let verdict = store.verify_receipt(&self.receipt).say("verify_receipt")?;
+        ensure!(matches!(verdict, Verdict::Broken(_)), "the receipt after an older KEYRING: {verdict:?}");
         let mut random = mnemic::world::testing::SplitMix64::new(seed);
         let new = NewMemory::note("after the replay").vector(vector(&mut random));
         let kind = user.remember(new).err().map(|error| error.kind());
