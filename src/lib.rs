@@ -50,8 +50,8 @@ pub use api::{
 pub use embed::BuiltinEmbedder;
 pub use embed::{EmbedError, Embedder, HashedNgrams, Purpose};
 pub use engine::{
-    Change, Durability, EmbedProgress, EmptyReason, Forgotten, LegSwitches, Maintenance, Receipt, Restored, Snapshot,
-    UserStats, Verdict, WhyNot,
+    Change, Durability, EmbedProgress, EmptyReason, Exported, Forgotten, Imported, LegSwitches, Maintenance, Receipt,
+    Restored, Snapshot, UserStats, Verdict, WhyNot,
 };
 pub use error::{Error, ErrorKind, Result};
 pub use index::{Comparison, Filter};

@@ -2,8 +2,10 @@
 
 pub(crate) mod block;
 pub(crate) mod bytes;
+pub(crate) mod export;
 pub(crate) mod frame;
 pub(crate) mod head;
+pub(crate) mod json;
 pub(crate) mod keyring;
 pub(crate) mod log_entry;
 pub(crate) mod manifest;

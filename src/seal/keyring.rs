@@ -95,6 +95,11 @@ impl Keyring {
         self.secret.derive("mnemic receipt tag").mac(&[bytes])
     }
 
+    /// The tag of what an export says of itself.
+    pub(crate) fn export_tag(&self, bytes: &[u8]) -> [u8; 32] {
+        self.secret.derive("mnemic export tag").mac(&[bytes])
+    }
+
     /// Takes a slot that was never used; extends the file as needed. Not durable before [`sync`](Self::sync).
     pub(crate) fn take_slot(&self) -> Result<u32> {
         let mut next = self.next_slot.lock();

@@ -41,6 +41,7 @@ const TABLE: &[(u32, &str, Mode)] = &[
     (35, "the log is trimmed without its sum", Mode::Model),
     (41, "receipts are taken without their tag", Mode::Forget),
     (42, "the second copy of the header is not written", Mode::Keys),
+    (43, "an import does not ask for tombstones", Mode::Forget),
 ];
 
 static CURRENT: AtomicU32 = AtomicU32::new(0);

@@ -36,9 +36,13 @@ pub(crate) fn run(case: &mut Case<'_>) -> Check {
     let gone = if whole_user { ids.into_iter().collect() } else { closure_of(&state.rows, id) };
     let user = "ada".to_owned();
     let step = if whole_user { Step::ForgetUser { user } } else { Step::Forget { user, id } };
+    let mut export = Vec::new();
+    let ada = game.store.user("ada").say("user")?.with_level(Sensitivity::Secret);
+    ada.export(&mut export).say("export")?;
+    drop(ada);
     let (before, keyring) = (game.fs.op_count(), read_file(&game.fs, KEYRING)?);
     let receipt = game.play(&step)?.forgotten.ok_or("no answer to a forgetting")?.receipt().clone();
-    let forgotten = Forgotten { setting, state, gone, whole_user, keyring, receipt };
+    let forgotten = Forgotten { setting, state, gone, whole_user, keyring, receipt, export };
     let (fs, ops, after) = (game.fs.clone(), game.fs.op_count(), game.fs.snapshot());
     forgotten.check_gone(&game.store, true).map_err(|says| format!("{}: {says}", step.name()))?;
     std::mem::forget(game.store);
@@ -68,6 +72,7 @@ struct Forgotten {
     whole_user: bool,
     keyring: Vec<u8>,
     receipt: Receipt,
+    export: Vec<u8>,
 }
 
 impl Forgotten {
@@ -78,6 +83,7 @@ impl Forgotten {
         ensure!(kept == 0 || kept == self.gone.len(), "{kept} of {} are left", self.gone.len());
         if kept == 0 {
             self.check_undo(&store)?;
+            self.check_import(&store)?;
         }
         ensure!(kept == 0 || !acknowledged, "what was forgotten is there");
         self.check_receipt(&store, kept == 0)?;
@@ -88,6 +94,16 @@ impl Forgotten {
             let store = self.setting.open(image, seed ^ 3).say("second open")?;
             self.check_gone(&store, false).map_err(|says| format!("second open: {says}"))?;
         }
+        Ok(())
+    }
+
+    /// An export of before does not bring it back, and finds all the rest there.
+    fn check_import(&self, store: &Store) -> Check {
+        let user = store.user("ada").say("user")?.with_level(Sensitivity::Secret);
+        let done = user.import(&mut std::io::Cursor::new(&self.export)).say("import")?;
+        let refused = if self.whole_user { self.state.rows.len() } else { self.gone.len() } as u64;
+        ensure!(done.own && done.stored == 0 && done.refused == refused, "import: {done:?}, should refuse {refused}");
+        ensure!(!self.gone.iter().any(|id| user.get(*id).is_ok()), "an import brings back what was forgotten");
         Ok(())
     }
 
