@@ -46,6 +46,9 @@ pub use api::{
     Builder, Context, ContextOptions, Correction, Cursor, Explanation, Hit, IdHit, ListOptions, MemoryPage, Omission,
     PromptLanguage, Query, Recall, Store, StoreStats, Trace, TraceId, TracedHit, Update, User, UserCursor, UserPage,
 };
+#[cfg(feature = "testing")]
+#[doc(hidden)]
+pub use codec::doors::PARSERS;
 #[cfg(feature = "builtin-embedder")]
 pub use embed::BuiltinEmbedder;
 pub use embed::{EmbedError, Embedder, HashedNgrams, Purpose};

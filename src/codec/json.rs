@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 const DEPTH_MAX: usize = 6;
 
 /// A value. A number stays as it is written, so that 64-bit integers and floats come back exactly.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub(crate) enum Json {
     Text(String),
     Number(String),
@@ -21,11 +21,11 @@ pub(crate) enum Json {
 }
 
 impl Json {
-    pub(crate) fn text(text: impl ToString) -> Self {
+    pub(crate) fn text(text: &(impl ToString + ?Sized)) -> Self {
         Self::Text(text.to_string())
     }
 
-    pub(crate) fn number(number: impl ToString) -> Self {
+    pub(crate) fn number(number: &impl ToString) -> Self {
         Self::Number(number.to_string())
     }
 

@@ -26,7 +26,7 @@ type Seen = (u32, u32, bool);
 
 /// A user's rows at one commit.
 struct Rows {
-    rows: Vec<Seen>,
+    seen: Vec<Seen>,
     damaged: Vec<String>,
     version: u64,
 }
@@ -43,7 +43,7 @@ impl Core {
                 let seen = index.arena.iter().filter(|f| f.sensitivity <= level.code());
                 let mut rows: Vec<Seen> = seen.map(|f| (f.row, f.version, f.has_vector)).collect();
                 rows.sort_unstable();
-                Ok(Rows { rows, damaged: index.damaged.clone(), version: index.version })
+                Ok(Rows { seen: rows, damaged: index.damaged.clone(), version: index.version })
             })?;
             let rows = rows.ok_or_else(|| Error::not_found("user: nothing is stored"))?;
             let mut export =
@@ -53,7 +53,7 @@ impl Core {
                 if head.version != rows.version {
                     return Ok(None);
                 }
-                export.rows(head, view, &rows.rows)?;
+                export.rows(head, view, &rows.seen)?;
                 export.finish(head, as_of).map(Some)
             })?;
             if let Some(done) = done.flatten() {

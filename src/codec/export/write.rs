@@ -9,8 +9,8 @@ type Fields = Vec<(String, Json)>;
 pub(super) fn line(line: &Line) -> Json {
     let m = &line.memory;
     let mut out = Fields::new();
-    put(&mut out, "id", Some(Json::text(m.id)));
-    put(&mut out, "kind", Some(Json::text(m.kind)));
+    put(&mut out, "id", Some(Json::text(&m.id)));
+    put(&mut out, "kind", Some(Json::text(&m.kind)));
     put(&mut out, "text", Some(Json::text(&m.text)));
     put(&mut out, "slot", m.slot.as_ref().map(|slot| texts([&slot.subject, &slot.attribute])));
     put(&mut out, "value", m.value.as_ref().map(Json::text));
@@ -18,18 +18,18 @@ pub(super) fn line(line: &Line) -> Json {
     put(&mut out, "scene", m.scene.as_ref().map(Json::text));
     put(&mut out, "speaker", m.speaker.as_ref().map(Json::text));
     put(&mut out, "language", m.language.as_ref().map(Json::text));
-    let turn = |turn: &crate::memory::Turn| Json::List(vec![Json::text(&turn.session), Json::number(turn.seq)]);
+    let turn = |turn: &crate::memory::Turn| Json::List(vec![Json::text(&turn.session), Json::number(&turn.seq)]);
     put(&mut out, "turn", m.turn.as_ref().map(turn));
-    put(&mut out, "importance", Some(Json::number(m.importance)));
-    put(&mut out, "confidence", Some(Json::number(m.confidence)));
-    put(&mut out, "evidence", Some(Json::text(m.evidence)));
+    put(&mut out, "importance", Some(Json::number(&m.importance)));
+    put(&mut out, "confidence", Some(Json::number(&m.confidence)));
+    put(&mut out, "evidence", Some(Json::text(&m.evidence)));
     put(&mut out, "status", Some(status(m.status)));
-    put(&mut out, "sensitivity", Some(Json::text(m.sensitivity)));
-    put(&mut out, "visibility", Some(Json::text(m.visibility)));
+    put(&mut out, "sensitivity", Some(Json::text(&m.sensitivity)));
+    put(&mut out, "visibility", Some(Json::text(&m.visibility)));
     put(&mut out, "pinned", m.pinned.then_some(Json::Bool(true)));
     times(&mut out, m);
     for (name, count) in counts(m) {
-        put(&mut out, name, Some(Json::number(count)));
+        put(&mut out, name, Some(Json::number(&count)));
     }
     put(&mut out, "source", source(&m.source));
     put(&mut out, "derived_from", list(m.derived_from.iter().map(Json::text)));
@@ -40,7 +40,7 @@ pub(super) fn line(line: &Line) -> Json {
     let model = line.model.as_ref();
     put(&mut out, "model", model.map(|(model, dims)| Json::List(vec![Json::text(model), Json::number(dims)])));
     let bytes = |numbers: &Vec<f32>| numbers.iter().flat_map(|number| number.to_le_bytes()).collect::<Vec<u8>>();
-    put(&mut out, "vector", line.vector.as_ref().map(|numbers| Json::text(hex(&bytes(numbers)))));
+    put(&mut out, "vector", line.vector.as_ref().map(|numbers| Json::Text(hex(&bytes(numbers)))));
     Json::Object(out)
 }
 
@@ -68,7 +68,7 @@ fn times(out: &mut Fields, m: &Memory) {
         ("last_used_at", m.last_used_at),
         ("last_confirmed_at", m.last_confirmed_at),
     ];
-    all.into_iter().for_each(|(name, at)| put(out, name, at.map(Json::text)));
+    all.into_iter().for_each(|(name, at)| put(out, name, at.as_ref().map(Json::text)));
 }
 
 fn counts(m: &Memory) -> [(&'static str, u32); 4] {
@@ -82,24 +82,24 @@ fn counts(m: &Memory) -> [(&'static str, u32); 4] {
 
 /// The state, then its reason, then the successor or the time.
 fn status(status: Status) -> Json {
-    let kind = Json::text(status.kind());
+    let kind = Json::text(&status.kind());
     Json::List(match status {
         Status::Active | Status::Candidate => vec![kind],
         Status::Superseded { by, reason } => {
             let by = by.as_ref().map(MemoryId::to_string);
-            [kind, Json::text(reason)].into_iter().chain(by.map(Json::Text)).collect()
+            [kind, Json::text(&reason)].into_iter().chain(by.map(Json::Text)).collect()
         }
-        Status::Archived { since, reason } => vec![kind, Json::text(reason), Json::text(since)],
+        Status::Archived { since, reason } => vec![kind, Json::text(&reason), Json::text(&since)],
     })
 }
 
 fn source(source: &Source) -> Option<Json> {
     let mut out = Fields::new();
     put(&mut out, "session", source.session.as_ref().map(Json::text));
-    let turns = |(first, last): (u32, u32)| Json::List(vec![Json::number(first), Json::number(last)]);
+    let turns = |(first, last): (u32, u32)| Json::List(vec![Json::number(&first), Json::number(&last)]);
     put(&mut out, "turns", source.turns.map(turns));
     put(&mut out, "actor", source.actor.as_ref().map(Json::text));
-    put(&mut out, "trust", source.trust.map(Json::text));
+    put(&mut out, "trust", source.trust.as_ref().map(Json::text));
     put(&mut out, "extractor", source.extractor.as_ref().map(|(name, version)| texts([name, version])));
     put(&mut out, "extracted_at", source.extracted_at.as_ref().map(Timestamp::to_string).map(Json::Text));
     (!out.is_empty()).then_some(Json::Object(out))

@@ -124,7 +124,7 @@ impl PackReader {
             bytes.map(|bytes| head.open_value(core, Table::Vectors, &key, &chunk, &bytes)).transpose()
         };
         if let Some(own) = open(u64::from(row))? {
-            return Ok(own);
+            return Ok(own.to_vec());
         }
         let dims = core.spaces.read().current().map(|(_, space)| space.dims()).ok_or_else(missing)?;
         let (per_pack, within) = (rows_per_pack(dims), (row % BLOCK_ROWS) as usize);

@@ -46,7 +46,7 @@ impl Epoch {
         let Some(bytes) = file.section(entry, copy)? else { return Ok(None) };
         let key = reader.frame_key(self.user, 0);
         match core.sealer.open(&self.keys.snapshots(), &self.place(&key), &bytes) {
-            Ok(opened) => decode_section(&zeroize::Zeroizing::new(opened.plain)).map(Some),
+            Ok(opened) => decode_section(&opened.plain).map(Some),
             Err(error) if error.kind() == ErrorKind::Corrupt => Ok(None),
             Err(error) => Err(error),
         }

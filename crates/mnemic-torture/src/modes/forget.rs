@@ -115,7 +115,7 @@ impl Forgotten {
         let mut text = self.receipt.to_string();
         let last = text.pop();
         text.push(if last == Some('0') { '1' } else { '0' });
-        let forged = store.verify_receipt(&text.parse().say("a changed receipt")?).say("verify_receipt")?;
+        let forged = store.verify_receipt(&text.parse::<Receipt>().say("a changed receipt")?).say("verify_receipt")?;
         ensure!(forged == Verdict::Forged, "a changed receipt: {forged:?}");
         Ok(())
     }
