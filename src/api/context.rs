@@ -74,13 +74,24 @@ pub enum Omission {
 ///
 /// Stored text is data, and the block says so: it stands between `<memories>` and `</memories>`, one line for each
 /// memory, in which nothing stored can end the block, begin a line or forge a mark.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Context {
     text: String,
     tokens: usize,
     used: Vec<(MemoryId, String)>,
     left_out: Vec<(MemoryId, Omission)>,
     pub(crate) trace: Option<TraceId>,
+}
+
+impl fmt::Debug for Context {
+    /// Shows how much it is, never the block.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Context")
+            .field("tokens", &self.tokens)
+            .field("used", &self.used)
+            .field("left_out", &self.left_out)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Context {

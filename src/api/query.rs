@@ -23,7 +23,7 @@ const LIMIT_DEFAULT: usize = 10;
 ///     .floor(0.5);
 /// # let _ = query;
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Query {
     text: Option<String>,
     vector: Option<Vec<f32>>,
@@ -277,4 +277,16 @@ fn check_text(text: &str) -> Result<String> {
 
 fn query_vector(numbers: &[f32]) -> Result<Vector> {
     Vector::new(numbers).map_err(|error| Error::invalid(format!("query {}", error.message())))
+}
+
+impl std::fmt::Debug for Query {
+    /// Shows its shape, never what is asked.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Query")
+            .field("text_bytes", &self.text.as_ref().map(String::len))
+            .field("dims", &self.vector.as_ref().map(Vec::len))
+            .field("limit", &self.limit)
+            .field("filtered", &self.filter.is_some())
+            .finish_non_exhaustive()
+    }
 }

@@ -4,9 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::api::{Builder, StoreStats, User, UserCursor, UserPage};
-use crate::engine::{Core, Diagnosis, EmbedProgress, Forgotten, Maintenance, Repaired, Restored, Snapshot};
+use crate::engine::{
+    Core, Diagnosis, EmbedProgress, Forgotten, Maintenance, Receipt, Repaired, Restored, Snapshot, Verdict,
+};
 use crate::error::{Error, Result};
 use crate::memory::{Calibration, SnapshotId, UserId};
+use crate::seal::MasterKey;
 
 /// An open store: one directory, many users. Clones are cheap and share it; it is `Send + Sync`.
 ///
@@ -97,6 +100,72 @@ impl Store {
     /// Three syncs and the removal of the rows.
     pub fn forget_user(&self, id: &str) -> Result<Forgotten> {
         self.core.forget_user(&UserId::new(id)?)
+    }
+
+    /// Changes the master key: from now on only `new` opens the store. Nothing but the header of the KEYRING is written.
+    ///
+    /// A crash leaves the old key or the new one in force; the next open takes what is left of the other off the disk.
+    /// Who has read the keys of the store with the old master key still has them, and old copies of the KEYRING open
+    /// with it: change the keys of the users too, where that matters ([`User::rotate_keys`]).
+    ///
+    /// ```
+    /// use mnemic::{MasterKey, Store};
+    ///
+    /// # fn main() -> mnemic::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let path = dir.path().join("memory");
+    /// let store = Store::open(&path)?; // a key file beside it
+    /// store.rotate_keys(&MasterKey::passphrase("correct horse battery staple"))?;
+    /// store.close()?;
+    /// assert!(Store::open(&path).is_err());
+    /// Store::builder(&path).master_key(MasterKey::passphrase("correct horse battery staple")).open()?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// * [`Invalid`](crate::ErrorKind::Invalid): the passphrase is empty or too long. [`Denied`](crate::ErrorKind::Denied):
+    ///   the callback failed. Nothing was changed.
+    /// * [`Io`](crate::ErrorKind::Io): the disk failed. The message says which key opens the store.
+    ///
+    /// # Cost
+    ///
+    /// Two syncs, and for a key file up to five more; for a passphrase a tenth of a second.
+    pub fn rotate_keys(&self, new: &MasterKey) -> Result<()> {
+        self.core.rotate_master(new)
+    }
+
+    /// Whether a receipt of [`forget`](User::forget) or [`forget_user`](Self::forget_user) holds: this store gave it,
+    /// and neither the KEYRING nor the user's shard nor a snapshot has a key that opens what was forgotten.
+    ///
+    /// It holds for good: also after upkeep, restores, new keys, and the return of the user. It breaks when older
+    /// files are put back into the store. Copies of the directory that lie elsewhere are beyond its sight.
+    ///
+    /// ```
+    /// use mnemic::{Receipt, Store, Verdict, memory::NewMemory};
+    ///
+    /// # fn main() -> mnemic::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// let store = Store::open(dir.path().join("memory"))?;
+    /// let ada = store.user("ada")?;
+    /// let id = ada.remember(NewMemory::note("Met the wombat"))?;
+    /// let receipt = ada.forget(id)?.receipt().to_string(); // keep it with the request
+    /// assert_eq!(store.verify_receipt(&receipt.parse::<Receipt>()?)?, Verdict::Holds);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Io`](crate::ErrorKind::Io): something can't be read. Damage is a [`Verdict::Broken`] that names it.
+    ///
+    /// # Cost
+    ///
+    /// Reads the user's chunk keys, 64 bytes for each 256 memories, and its keys in each snapshot; writers of the shard
+    /// wait.
+    pub fn verify_receipt(&self, receipt: &Receipt) -> Result<Verdict> {
+        self.core.verify_receipt(receipt)
     }
 
     /// Copies every memory of every user, to go back to when something was a mistake. No backup: it lies in the store

@@ -1,9 +1,10 @@
 use std::borrow::Borrow;
+use std::io::{BufRead, Seek, Write};
 use std::sync::Arc;
 
 use crate::api::context::{self, Context, ContextOptions};
 use crate::api::{Correction, Cursor, IdHit, ListOptions, MemoryPage, Query, Recall, Trace, TraceId, Update};
-use crate::engine::{Ask, Change, Core, Filter, Forgotten, Ranking, UserStats, WhyNot};
+use crate::engine::{Ask, Change, Core, Exported, Filter, Forgotten, Imported, Ranking, UserStats, WhyNot};
 use crate::error::{Error, Result};
 use crate::memory::{Memory, MemoryId, NewMemory, Sensitivity, StatusKind, UserId};
 
@@ -266,6 +267,23 @@ impl User {
         self.core.forget(&self.id, id, self.level)
     }
 
+    /// Gives the user a new key: what an older copy of the KEYRING holds opens nothing that is written from now on.
+    ///
+    /// The chunk keys below it are sealed again under the new key, as after a forgetting; nothing is removed, and values
+    /// stay as they are. Returns how many snapshots lost the user because their keys could not be written.
+    ///
+    /// # Errors
+    ///
+    /// [`NotFound`](crate::ErrorKind::NotFound): nothing is stored for this user. [`Io`](crate::ErrorKind::Io): the disk
+    /// failed; the old key or the new one is in force, never none.
+    ///
+    /// # Cost
+    ///
+    /// Five syncs, and 64 bytes for each 256 memories; in each snapshot two syncs and the keys of the user's memories.
+    pub fn rotate_keys(&self) -> Result<u32> {
+        self.core.rotate_user(&self.id)
+    }
+
     /// What was done to a memory, oldest first. An [upkeep](crate::Store::maintain) ends it after 30 days.
     ///
     /// # Errors
@@ -273,6 +291,62 @@ impl User {
     /// [`NotFound`](crate::ErrorKind::NotFound): there is none that this handle sees.
     pub fn history(&self, id: MemoryId) -> Result<Vec<Change>> {
         self.core.history(&self.id, id, self.level)
+    }
+
+    /// Writes every memory that this handle sees, one line of JSON each and with all that is known of it, and behind
+    /// them a line that lets the store know its own export again. [`import`](Self::import) reads it.
+    ///
+    /// The lines are canonical: the same memories give the same bytes, from any store; only the last line differs. It
+    /// is no secret and no backup of the keys: whoever has the file reads the texts. History is not in it.
+    ///
+    /// ```
+    /// use mnemic::{Store, memory::NewMemory};
+    ///
+    /// # fn main() -> mnemic::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// let store = Store::open(dir.path().join("memory"))?;
+    /// store.user("ada")?.remember(NewMemory::note("Met the wombat"))?;
+    /// let mut file = Vec::new();
+    /// assert_eq!(store.user("ada")?.export(&mut file)?.memories, 1);
+    /// let other = Store::open(dir.path().join("other"))?;
+    /// assert_eq!(other.user("ada")?.import(&mut std::io::Cursor::new(&file))?.stored, 1);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// * [`NotFound`](crate::ErrorKind::NotFound): nothing is stored for this user.
+    /// * [`Io`](crate::ErrorKind::Io): `out` failed; what it has is not complete and will be refused.
+    ///
+    /// Damage does not stop it: [`Exported::damaged`] names what is not in it.
+    ///
+    /// # Cost
+    ///
+    /// A read of each record and vector, as of one moment; the shard's file grows by what is written meanwhile.
+    pub fn export(&self, out: &mut dyn Write) -> Result<Exported> {
+        self.core.export(&self.id, self.level, out)
+    }
+
+    /// Stores the memories of an [`export`](Self::export), exactly as they were.
+    ///
+    /// The whole file is checked before anything is stored. Then it goes in by commits of up to 1,000 lines: after a
+    /// crash or an error the same call goes on where it stood, and counts what is there already as
+    /// [`unchanged`](Imported::unchanged). What the user had forgotten since the export does not come back, nor
+    /// references to it; in another store, or for another user, nothing does that was ever forgotten there. Vectors of
+    /// another model than the store's are left out, and the memories are pending.
+    ///
+    /// # Errors
+    ///
+    /// * [`Invalid`](crate::ErrorKind::Invalid): the export was changed or cut, or is none. Nothing was stored.
+    /// * [`Denied`](crate::ErrorKind::Denied): remembering is paused for this user.
+    /// * [`Io`](crate::ErrorKind::Io): the input or the disk failed. Call it again.
+    ///
+    /// # Cost
+    ///
+    /// Two passes over the input, and a commit for each 1,000 lines.
+    pub fn import<R: BufRead + Seek>(&self, input: &mut R) -> Result<Imported> {
+        self.core.import(&self.id, input)
     }
 
     /// Stops remembering for this user, until [`resume`](Self::resume). Everything else goes on.

@@ -2,12 +2,17 @@
 
 pub(crate) mod block;
 pub(crate) mod bytes;
+#[cfg(feature = "testing")]
+pub(crate) mod doors;
+pub(crate) mod export;
 pub(crate) mod frame;
 pub(crate) mod head;
+pub(crate) mod json;
 pub(crate) mod keyring;
 pub(crate) mod log_entry;
 pub(crate) mod manifest;
 pub(crate) mod pack;
+pub(crate) mod receipt;
 pub(crate) mod record;
 pub(crate) mod snapshot;
 pub(crate) mod table;

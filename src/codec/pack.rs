@@ -1,5 +1,9 @@
 //! A pack: the full vectors of a few neighbouring rows of a block, sized to fill a page of the shard's file.
 
+use std::fmt;
+
+use zeroize::Zeroize;
+
 use crate::codec::bytes::{Reader, Writer};
 use crate::error::Result;
 use crate::memory::limits::DIMS_MAX;
@@ -23,12 +27,25 @@ pub(crate) const fn rows_per_pack(dims: usize) -> usize {
 }
 
 /// The vectors of the rows whose bit is set in `present`, one behind the other.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub(crate) struct Pack {
     pub(crate) space: u32,
     pub(crate) dims: usize,
     pub(crate) present: u64,
     pub(crate) values: Box<[f32]>,
+}
+
+impl Drop for Pack {
+    fn drop(&mut self) {
+        self.values.zeroize();
+    }
+}
+
+impl fmt::Debug for Pack {
+    /// Shows how much there is: a vector can be turned back into text.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Pack({} vectors)", self.present.count_ones())
+    }
 }
 
 impl Pack {

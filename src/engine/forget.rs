@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::codec::head::BLOCK_ROWS;
 use crate::codec::log_entry::{LogEntry, RowChange};
+use crate::codec::receipt::Receipt;
 use crate::codec::table::number_of;
 use crate::codec::trace::StoredTrace;
 use crate::codec::{Table, record};
@@ -35,6 +36,14 @@ pub struct Forgotten {
     pub generation: u32,
     /// The epoch of the user's keys from now on.
     pub epoch: u64,
+    pub(crate) receipt: Receipt,
+}
+
+impl Forgotten {
+    /// What proves it later: see [`Store::verify_receipt`](crate::Store::verify_receipt).
+    pub fn receipt(&self) -> &Receipt {
+        &self.receipt
+    }
 }
 
 impl Core {
@@ -101,6 +110,9 @@ impl UserWriter<'_, '_> {
         traces.iter().try_for_each(|(seq, trace)| self.rewrite_trace(*seq, trace))?;
         self.log_forgetting(&plan)?;
         let slot = self.head().slot;
+        let id = plan.gone.get(&row).map(|memory| self.head().keys.hash_id(memory.id.as_bytes()));
+        let gone = (self.user, slot.generation, slot.epoch.saturating_sub(1));
+        let receipt = self.core().receipt(gone, id, self.now());
         Ok(Forgotten {
             memories: plan.gone.len() as u32,
             references: plan.changed.len() as u32,
@@ -108,6 +120,7 @@ impl UserWriter<'_, '_> {
             snapshots_lost: 0,
             generation: slot.generation,
             epoch: slot.epoch,
+            receipt,
         })
     }
 
@@ -205,7 +218,7 @@ impl UserWriter<'_, '_> {
         self.put_value(Table::Traces, seq, trace_chunk(seq), &trace.encode(), Before::Perhaps)
     }
 
-    fn all_chunk_keys(&self) -> Result<Vec<(u64, ChunkKey)>> {
+    pub(super) fn all_chunk_keys(&self) -> Result<Vec<(u64, ChunkKey)>> {
         let values = self.transaction.scan_user(Table::Keys, self.user)?;
         let open = |(key, bytes): (Vec<u8>, Vec<u8>)| {
             let chunk = number_of(&key).ok_or_else(|| Error::corrupt("keys: malformed key"))?;
@@ -270,7 +283,7 @@ impl UserWriter<'_, '_> {
     }
 
     /// A new user key, from which on the old one opens nothing that is live.
-    fn move_epoch(&mut self, lost: Arc<AtomicU32>) -> Result<()> {
+    pub(super) fn move_epoch(&mut self, lost: Arc<AtomicU32>) -> Result<()> {
         let core = self.transaction.core;
         let head = self.head();
         let owner = |epoch| SlotOwner { user: head.user, generation: head.slot.generation, epoch };

@@ -39,6 +39,7 @@ impl Transaction<'_> {
             snapshots_lost: 0,
             generation: head.slot.generation,
             epoch: head.slot.epoch,
+            receipt: core.receipt((user, head.slot.generation, head.slot.epoch), None, self.now),
         };
         if let Err(error) = self.remove_rows(user) {
             // The row of `users` stays as it is and the intent open, so that the next open removes them.

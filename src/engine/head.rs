@@ -13,7 +13,7 @@ use crate::codec::table::{Digested, numbered};
 use crate::codec::{Table, UserHash};
 use crate::engine::core::Core;
 use crate::error::{Error, Result};
-use crate::seal::{Key, Place, Standing, UserKeys};
+use crate::seal::{Key, Place, Plain, Standing, UserKeys};
 use crate::storage::ReadView;
 
 /// Rows or log entries that share a chunk key.
@@ -53,8 +53,7 @@ impl ChunkKey {
         zeroize::Zeroizing::new(bytes)
     }
 
-    pub(crate) fn decode(bytes: Vec<u8>) -> Result<Self> {
-        let bytes = zeroize::Zeroizing::new(bytes);
+    pub(crate) fn decode(bytes: &[u8]) -> Result<Self> {
         let malformed = || Error::corrupt("keys: malformed chunk key");
         let (key, epoch) = bytes.split_first_chunk::<32>().ok_or_else(malformed)?;
         let epoch = u64::from_le_bytes(epoch.try_into().map_err(|_| malformed())?);
@@ -186,7 +185,7 @@ impl Head {
     /// Opens a value of table `keys`.
     pub(crate) fn open_chunk_key(&self, core: &Core, key: &[u8], bytes: &[u8]) -> Result<ChunkKey> {
         let opened = core.sealer.open(&self.keys.user, &self.place(Table::Keys, key, self.slot.epoch), bytes)?;
-        ChunkKey::decode(opened.plain)
+        ChunkKey::decode(&opened.plain)
     }
 
     /// Opens a value that is sealed under a chunk key.
@@ -197,7 +196,7 @@ impl Head {
         key: &[u8],
         chunk: &ChunkKey,
         bytes: &[u8],
-    ) -> Result<Vec<u8>> {
+    ) -> Result<Plain> {
         Ok(core.sealer.open(&chunk.key, &self.place(table, key, chunk.epoch), bytes)?.plain)
     }
 

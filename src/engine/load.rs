@@ -78,8 +78,8 @@ pub(crate) struct Loader<'a> {
 #[derive(Default)]
 pub(crate) struct Plain {
     /// Number, commit and bytes of each block.
-    pub(crate) blocks: Vec<(u32, u64, Vec<u8>)>,
-    overlays: Vec<Vec<u8>>,
+    pub(crate) blocks: Vec<(u32, u64, crate::seal::Plain)>,
+    overlays: Vec<crate::seal::Plain>,
     /// Vectors that no pack has, of the current space.
     own: HashMap<u32, Vec<f32>>,
     pub(crate) tail: Vec<(Facts, Option<Box<Attributes>>)>,
@@ -224,7 +224,7 @@ impl<'a> Loader<'a> {
         Ok(())
     }
 
-    fn open(&self, table: Table, key: &[u8], chunk: u64, bytes: &[u8]) -> Result<Vec<u8>> {
+    fn open(&self, table: Table, key: &[u8], chunk: u64, bytes: &[u8]) -> Result<crate::seal::Plain> {
         let chunk = self.chunks.get(&chunk);
         let chunk = chunk.ok_or_else(|| Error::corrupt(format!("{}: a value without its key", table.name())))?;
         self.head.open_value(self.core, table, key, chunk, bytes)

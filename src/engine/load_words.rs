@@ -93,7 +93,7 @@ impl Core {
         if is_list {
             packed.extend(decode_terms(&plain)?.into_iter().map(|(row, terms)| (row, terms.to_vec())));
         } else {
-            own.insert(number as u32, plain);
+            own.insert(number as u32, plain.to_vec());
         }
         Ok(())
     }

@@ -129,7 +129,7 @@ impl UserWriter<'_, '_> {
     /// The stored terms of a row, wherever they are kept.
     pub(crate) fn terms(&self, row: u32) -> Result<Vec<u8>> {
         if let Some(own) = self.value(Table::Terms, u64::from(row), row_chunk(row))? {
-            return Ok(own);
+            return Ok(own.to_vec());
         }
         let block = u64::from(row / BLOCK_ROWS);
         let Some(list) = self.value(Table::Terms, PACKED | block, block)? else { return Ok(Vec::new()) };

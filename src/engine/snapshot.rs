@@ -10,6 +10,8 @@ use crate::memory::limits::SNAPSHOTS_MAX;
 use crate::memory::{SnapshotId, Timestamp};
 use crate::storage::SnapshotReader;
 
+pub(super) use copy::PackReader;
+pub(super) use rekey::{Epoch, is_forgotten};
 pub use restore::Restored;
 
 /// A snapshot of a store.

@@ -51,7 +51,7 @@ impl Core {
             level: ask.level.code(),
             limit: ask.limit as u64,
             version: ranking.version,
-            filter: ask.filter.as_ref().map(|filter| format!("{filter:?}")).unwrap_or_default(),
+            filter: ask.filter.as_ref().map(crate::index::Filter::words).unwrap_or_default(),
             hits,
             forgotten: 0,
         }

@@ -317,7 +317,11 @@ impl Head {
 
     /// The same user with the same keys, before anything was stored.
     pub(crate) fn as_empty(&self) -> Self {
-        let facts = UserFacts { paused: self.facts.paused, ..UserFacts::new(self.facts.user_id.clone()) };
+        let facts = UserFacts {
+            paused: self.facts.paused,
+            analyser: crate::text::ANALYSER,
+            ..UserFacts::new(self.facts.user_id.clone())
+        };
         let SlotRef { generation, epoch, slot, .. } = self.slot;
         Self::new(SlotOwner { user: self.user, generation, epoch }, slot, self.keys.clone(), facts)
     }

@@ -80,9 +80,13 @@ impl UserCache {
 
     /// Drops what is held of every user.
     pub(crate) fn clear(&self) {
-        for cell in self.cells.lock().drain().map(|(_, cell)| cell) {
-            *cell.state.write() = CellState::default();
-            self.held_bytes.fetch_sub(cell.bytes.swap(0, Ordering::Relaxed), Ordering::Relaxed);
+        // Whoever holds a cell may want the list to evict others, so the list is not held meanwhile. Cells stay in it:
+        // one that a load fills now has to be found again, and let go of.
+        let cells: Vec<Arc<UserCell>> = self.cells.lock().values().map(Arc::clone).collect();
+        for cell in cells {
+            let mut state = cell.state.write();
+            *state = CellState::default();
+            self.settle(&cell, 0);
         }
     }
 

@@ -10,7 +10,7 @@ use crate::engine::transaction::{Staged, Transaction};
 use crate::engine::user_index::IndexChange;
 use crate::error::Result;
 use crate::memory::Timestamp;
-use crate::seal::Key;
+use crate::seal::{Key, Plain};
 
 /// Writes of one user inside a transaction.
 pub(crate) struct UserWriter<'t, 'a> {
@@ -59,7 +59,7 @@ impl UserWriter<'_, '_> {
     }
 
     /// The value of a row, block or pack, as this transaction would leave it.
-    pub(crate) fn value(&self, table: Table, number: u64, chunk: u64) -> Result<Option<Vec<u8>>> {
+    pub(crate) fn value(&self, table: Table, number: u64, chunk: u64) -> Result<Option<Plain>> {
         let key = numbered(self.user, number);
         let Some(bytes) = self.transaction.get(table, &key)? else { return Ok(None) };
         let chunk = self.existing_chunk_key(chunk)?;

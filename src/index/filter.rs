@@ -18,7 +18,7 @@ use crate::memory::{Evidence, Kind, MetaValue, Sensitivity, Timestamp};
 /// A memory without the named field does not match. Comparing metadata with a value of another type than the stored
 /// ones is [`Invalid`](crate::ErrorKind::Invalid), and so are an empty list of alternatives and a filter of more than
 /// 256 parts.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub struct Filter(Node);
 
 #[derive(Debug, Clone, PartialEq)]
@@ -37,7 +37,23 @@ enum Node {
     Pinned(bool),
     Created(Range<Timestamp>),
     Event(Range<Timestamp>),
-    Metadata(String, Comparison, MetaValue),
+    Metadata(String, Comparison, Wanted),
+}
+
+/// A value that traces may tell, which `MetaValue` itself does not.
+#[derive(Clone, PartialEq)]
+struct Wanted(MetaValue);
+
+impl std::fmt::Debug for Wanted {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match &self.0 {
+            MetaValue::Text(text) => write!(f, "{text:?}"),
+            MetaValue::Integer(number) => write!(f, "{number}"),
+            MetaValue::Float(number) => write!(f, "{number:?}"),
+            MetaValue::Bool(value) => write!(f, "{value}"),
+            MetaValue::List(texts) => write!(f, "{texts:?}"),
+        }
+    }
 }
 
 /// How metadata is compared with a value. Text is ordered byte by byte; integers and floats are one type.
@@ -92,7 +108,7 @@ constructors! {
     event(range: Range<Timestamp>) => Node::Event(range);
     /// With metadata that compares so.
     metadata(key: impl Into<String>, comparison: Comparison, value: impl Into<MetaValue>) =>
-        Node::Metadata(key.into(), comparison, value.into());
+        Node::Metadata(key.into(), comparison, Wanted(value.into()));
     /// Passing every one of these.
     all_of(filters: impl IntoIterator<Item = Self>) => Node::All(filters.into_iter().map(|filter| filter.0).collect());
     /// Passing at least one of these.
@@ -121,6 +137,11 @@ impl Not for Filter {
 }
 
 impl Filter {
+    /// The filter in words, for those who may see what it is about.
+    pub(crate) fn words(&self) -> String {
+        format!("{:?}", self.0)
+    }
+
     /// Refuses what can't mean anything, and comparisons with values of another type than those that are stored.
     pub(crate) fn check(&self, schema: &Schema, level: Sensitivity) -> Result<()> {
         let mut left = FILTER_NODES_MAX;
@@ -147,7 +168,7 @@ impl Node {
             Self::Created(range) | Self::Event(range) if range.start > range.end => {
                 Err(Error::invalid("filter: a time range that ends before it begins"))
             }
-            Self::Metadata(key, comparison, value) => check_metadata(schema, level, key, *comparison, value),
+            Self::Metadata(key, comparison, Wanted(value)) => check_metadata(schema, level, key, *comparison, value),
             _ => Ok(()),
         }
     }
@@ -172,7 +193,7 @@ impl Node {
                 has(&|a| a.slot.as_ref().is_some_and(|slot| slot.0 == *subject && slot.1 == *attribute))
             }
             Self::Event(range) => has(&|a| a.event_at.is_some_and(|at| range.contains(&at))),
-            Self::Metadata(key, comparison, value) => {
+            Self::Metadata(key, comparison, Wanted(value)) => {
                 has(&|a| a.metadata(key).is_some_and(|stored| compare(stored, *comparison, value)))
             }
         }
@@ -252,6 +273,13 @@ fn order_mixed(integer: i64, float: f64) -> std::cmp::Ordering {
     let whole = libm::floor(float);
     let order = integer.cmp(&(whole as i64));
     if order.is_eq() && float > whole { std::cmp::Ordering::Less } else { order }
+}
+
+impl std::fmt::Debug for Filter {
+    /// Its texts are of the user.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Filter(..)")
+    }
 }
 
 #[cfg(test)]

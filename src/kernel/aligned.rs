@@ -1,6 +1,7 @@
 //! Bytes that begin on a cache line.
 
 use bytemuck::{Pod, Zeroable};
+use zeroize::Zeroize;
 
 const LINE: usize = 64;
 
@@ -17,6 +18,12 @@ unsafe impl Pod for Line {}
 #[derive(Default, Clone)]
 pub(crate) struct AlignedBytes {
     lines: Vec<Line>,
+}
+
+impl Drop for AlignedBytes {
+    fn drop(&mut self) {
+        bytemuck::cast_slice_mut::<Line, u64>(&mut self.lines).zeroize();
+    }
 }
 
 impl AlignedBytes {

@@ -4,6 +4,8 @@ use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use std::ptr::NonNull;
 use std::sync::Arc;
 
+use zeroize::Zeroize;
+
 /// Every piece begins on a cache line and is whole lines long.
 pub(crate) const LINE: usize = 64;
 /// From this size on memory comes from the system, in huge pages where it has them.
@@ -32,6 +34,10 @@ impl Memory {
 
 impl Drop for Memory {
     fn drop(&mut self) {
+        // SAFETY: `len` bytes that were zeroed at first, and nothing points into them any more.
+        let bytes = unsafe { std::slice::from_raw_parts_mut(self.at.as_ptr(), self.len) };
+        // The pieces are whole lines, so this is all of it; a scan's rows can be turned back into text.
+        bytemuck::pod_align_to_mut::<u8, u64>(bytes).1.zeroize();
         if self.mapped {
             unmap(self.at, self.len);
         } else if let Some(layout) = layout(self.len) {

@@ -8,7 +8,7 @@ use crate::memory::record::check_name;
 pub type Metadata = BTreeMap<String, MetaValue>;
 
 /// One typed value of metadata. Integers and floats are one type, *number*, in comparisons.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub enum MetaValue {
     /// Text.
     Text(String),
@@ -95,4 +95,11 @@ pub(crate) fn check(metadata: &Metadata) -> Result<()> {
         return Err(Error::invalid(format!("metadata: {bytes} bytes, at most {METADATA_BYTES_MAX}")));
     }
     Ok(())
+}
+
+impl std::fmt::Debug for MetaValue {
+    /// Shows type and size, never the value.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "MetaValue({}, {} bytes)", self.type_name(), self.bytes())
+    }
 }

@@ -7,7 +7,7 @@ use crate::memory::record::check_name;
 /// What a fact is about: a subject and one of its attributes, such as (`user`, `city`).
 ///
 /// A relation is a slot whose value is another entity.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Slot {
     pub(crate) subject: String,
     pub(crate) attribute: String,
@@ -48,4 +48,11 @@ pub enum Cardinality {
     Single,
     /// Many: values stand beside each other.
     Multi,
+}
+
+impl std::fmt::Debug for Slot {
+    /// What a fact is about is not shown.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Slot(..)")
+    }
 }

@@ -17,7 +17,7 @@ named_enum! {
 }
 
 /// The place of a raw utterance in its conversation.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Turn {
     pub(crate) session: String,
     pub(crate) seq: u32,
@@ -45,7 +45,7 @@ impl Turn {
 }
 
 /// Where a memory came from.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct Source {
     /// The conversation it was taken from.
     pub session: Option<String>,
@@ -79,5 +79,19 @@ impl Source {
             }
             _ => Ok(()),
         }
+    }
+}
+
+impl std::fmt::Debug for Turn {
+    /// Shows the place, not the conversation.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Turn({})", self.seq)
+    }
+}
+
+impl std::fmt::Debug for Source {
+    /// Shows what names nobody.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Source").field("turns", &self.turns).field("trust", &self.trust).finish_non_exhaustive()
     }
 }

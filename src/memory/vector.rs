@@ -1,5 +1,7 @@
 use std::fmt;
 
+use zeroize::Zeroize;
+
 use crate::error::{Error, Result};
 use crate::memory::limits::{DIMS_MAX, DIMS_MIN};
 
@@ -43,6 +45,12 @@ impl Vector {
     /// How many numbers.
     pub fn dims(&self) -> usize {
         self.0.len()
+    }
+}
+
+impl Drop for Vector {
+    fn drop(&mut self) {
+        self.0.zeroize();
     }
 }
 

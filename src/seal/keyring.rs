@@ -1,5 +1,6 @@
 mod header;
 mod resolve;
+mod rotate;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -95,6 +96,16 @@ impl Keyring {
     /// The tag of what a snapshot says of itself.
     pub(crate) fn snapshot_tag(&self, bytes: &[u8]) -> [u8; 32] {
         self.secret.derive("mnemic snapshot tag").mac(&[bytes])
+    }
+
+    /// The tag of a receipt.
+    pub(crate) fn receipt_tag(&self, bytes: &[u8]) -> [u8; 32] {
+        self.secret.derive("mnemic receipt tag").mac(&[bytes])
+    }
+
+    /// The tag of what an export says of itself.
+    pub(crate) fn export_tag(&self, bytes: &[u8]) -> [u8; 32] {
+        self.secret.derive("mnemic export tag").mac(&[bytes])
     }
 
     /// Takes a slot that was never used; extends the file as needed. Not durable before [`sync`](Self::sync).

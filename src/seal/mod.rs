@@ -9,6 +9,7 @@ mod key;
 mod keyring;
 mod master;
 mod nonces;
+mod plain;
 mod sealer;
 
 pub(crate) use aead::Suite;
@@ -17,4 +18,5 @@ pub(crate) use key::{Key, same_tag};
 pub(crate) use keyring::{Keyring, SlotOwner, Standing, UserKeys};
 pub use master::MasterKey;
 pub(crate) use nonces::Nonces;
+pub(crate) use plain::Plain;
 pub(crate) use sealer::{Place, Sealer};

@@ -1,7 +1,7 @@
 use crate::codec::frame::{self, Frame, NONCE_BYTES};
 use crate::codec::{FORMAT, Table, UserHash};
 use crate::error::{Error, Result};
-use crate::seal::{Key, Suite};
+use crate::seal::{Key, Plain, Suite};
 
 /// Seals and opens the values of one store.
 #[derive(Debug, Clone, Copy)]
@@ -24,7 +24,7 @@ pub(crate) struct Place<'a> {
 /// An opened value.
 pub(crate) struct Opened {
     pub(crate) version: u64,
-    pub(crate) plain: Vec<u8>,
+    pub(crate) plain: Plain,
 }
 
 /// Longest associated data: the fixed parts and the longest key.
@@ -61,10 +61,11 @@ impl Sealer {
     }
 
     /// Opens a frame that was taken apart before.
-    pub(crate) fn open_frame(&self, key: &Key, place: &Place<'_>, frame: &Frame<'_>) -> Result<Vec<u8>> {
+    pub(crate) fn open_frame(&self, key: &Key, place: &Place<'_>, frame: &Frame<'_>) -> Result<Plain> {
         let mut buffer = [0; ASSOCIATED_MAX];
         self.suite
             .decrypt(key, &frame.nonce, self.associated(place, frame.version, &mut buffer), frame.body)
+            .map(Plain::new)
             .ok_or_else(|| damaged(place))
     }
 

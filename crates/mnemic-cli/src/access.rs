@@ -62,7 +62,7 @@ pub(crate) fn memory_id(text: &str) -> Result<MemoryId> {
     Ok(text.parse()?)
 }
 
-fn passphrase(variable: &str) -> Result<String> {
+pub(crate) fn passphrase(variable: &str) -> Result<String> {
     std::env::var(variable)
         .map_err(|_| Failure::usage(format!("passphrase: the environment variable {variable} is not set or not UTF-8")))
 }

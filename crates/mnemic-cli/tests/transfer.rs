@@ -101,3 +101,27 @@ fn what_was_superseded_does_not_come_back_by_import() {
     assert_eq!(found["hits"][0]["memory"]["text"], "Lives in Rome");
     assert_eq!(place.run_in("other", &["list", "--json"]).expect(0).json()["total"], 2);
 }
+
+#[test]
+fn a_full_export_comes_back_as_it_was() {
+    let place = Place::new();
+    let old = place.remember(&["Lives in Paris"]);
+    place.run(&["correct", &old, "Lives in Rome"]).expect(0);
+    place.run(&["used", &old]).expect(0);
+    let (out, again) = (place.path("out.jsonl"), place.path("again.jsonl"));
+    place.run(&["export", "--full", "--out", &out]).expect(0);
+    let report = place.run_in("other", &["import", &out, "--json"]).expect(0).json();
+    assert_eq!((&report["stored"], &report["own"]), (&2.into(), &false.into()));
+    place.run_in("other", &["export", "--full", "--out", &again]).expect(0);
+    let memories = |path: &str| -> Vec<String> {
+        std::fs::read_to_string(path).unwrap().lines().take(2).map(str::to_owned).collect()
+    };
+    assert_eq!(memories(&again), memories(&out));
+    assert!(memories(&out)[0].contains("\"used_count\":1"));
+    place.run(&["forget", &old]).expect(0);
+    let report = place.run(&["import", &out, "--json"]).expect(3).json();
+    assert_eq!((&report["refused"], &report["unchanged"]), (&1.into(), &1.into()));
+    let text = std::fs::read_to_string(&out).unwrap().replacen("Rome", "Rima", 1);
+    let changed = place.write("changed.jsonl", text);
+    place.run_in("third", &["import", &changed]).expect(2);
+}

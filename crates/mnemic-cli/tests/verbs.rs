@@ -198,3 +198,48 @@ fn a_mistake_is_undone_by_a_snapshot_and_upkeep_changes_nothing() {
     all(&["snapshot", "--delete", &id]).expect(0);
     all(&["restore", &id, "--all-users"]).expect(1);
 }
+
+#[test]
+fn a_receipt_holds_until_older_files_are_put_back() {
+    let place = Place::new();
+    place.remember(&["Keeps a wombat"]);
+    let seat = place.remember(&["Prefers window seats"]);
+    let shard = std::fs::read_dir(place.path("store/shards")).unwrap().map(|entry| entry.unwrap().path());
+    let before: Vec<_> = shard.chain([place.path("store/KEYRING").into()]).map(|p| (std::fs::read(&p), p)).collect();
+    let receipt = place.run(&["forget", &seat, "--json"]).expect(0).json()["receipt"].as_str().unwrap().to_owned();
+    let all = |arguments: &[&str]| -> support::Run {
+        support::program().args(["--store", &place.path("store")]).args(arguments).output().unwrap().into()
+    };
+    let told = all(&["verify-receipt", &receipt, "--json"]).expect(0).json();
+    assert_eq!((&told["verdict"], &told["of_user"]), (&"holds".into(), &false.into()));
+    all(&["verify-receipt", &receipt[1..]]).expect(2);
+    let forged = receipt.replace(&receipt[20..24], if receipt[20..].starts_with("0000") { "1111" } else { "0000" });
+    assert!(all(&["verify-receipt", &forged]).expect(3).stdout.starts_with("forged"));
+    let lines = place.run(&["forget", "--all-of-user", "--yes"]).expect(0).stdout;
+    all(&["verify-receipt", lines.lines().nth(1).unwrap()]).expect(0);
+    before.iter().for_each(|(bytes, path)| std::fs::write(path, bytes.as_ref().unwrap()).unwrap());
+    assert!(all(&["verify-receipt", &receipt]).expect(3).stdout.starts_with("broken"));
+}
+
+#[test]
+fn keys_are_changed_and_the_old_ones_open_nothing() {
+    let place = Place::new();
+    let id = place.remember(&["Prefers window seats"]);
+    place.run(&["rotate-keys"]).expect(0);
+    let all = |key: Option<&str>, arguments: &[&str]| -> support::Run {
+        let mut command = support::program();
+        command.args(["--store", &place.path("store")]).env("MNEMIC_NEW_PASS", "correct horse");
+        key.iter().for_each(|variable| _ = command.args(["--passphrase-env", variable]));
+        command.args(arguments).output().unwrap().into()
+    };
+    all(None, &["rotate-keys", "--new-key-file"]).expect(0);
+    all(None, &["rotate-keys", "--new-passphrase-env", "MNEMIC_NEW_PASS"]).expect(0);
+    assert!(!place.dir.path().join("store/MASTERKEY").exists());
+    all(None, &["users"]).expect(3);
+    all(Some("MNEMIC_NEW_PASS"), &["rotate-keys"]).expect(2);
+    all(Some("MNEMIC_NEW_PASS"), &["rotate-keys", "--user", "ada"]).expect(0);
+    let shown = all(Some("MNEMIC_NEW_PASS"), &["--user", "ada", "show", &id]).expect(0);
+    assert!(shown.stdout.contains("window seats"));
+    all(Some("MNEMIC_NEW_PASS"), &["rotate-keys", "--new-key-file"]).expect(0);
+    place.run(&["show", &id]).expect(0);
+}

@@ -39,8 +39,11 @@ const TABLE: &[(u32, &str, Mode)] = &[
     (33, "the name of a rewritten shard is not synced", Mode::Crash),
     (34, "a restore passes over what is newer", Mode::Model),
     (35, "the log is trimmed without its sum", Mode::Model),
-    (41, "the doctor checks no sum", Mode::Flips),
-    (42, "a repair prefers the older record", Mode::Flips),
+    (41, "receipts are taken without their tag", Mode::Forget),
+    (42, "the second copy of the header is not written", Mode::Keys),
+    (43, "an import does not ask for tombstones", Mode::Forget),
+    (44, "the doctor checks no sum", Mode::Flips),
+    (45, "a repair prefers the older record", Mode::Flips),
 ];
 
 static CURRENT: AtomicU32 = AtomicU32::new(0);

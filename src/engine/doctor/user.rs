@@ -252,7 +252,7 @@ impl<'a> Examiner<'a> {
     }
 
     fn check_sums(&mut self) {
-        sabotage!(41, return);
+        sabotage!(44, return);
         let tables = [Table::Keys, Table::Log, Table::Terms];
         for (sum, (expected, table)) in self.sums.into_iter().zip(self.head.facts.digests.into_iter().zip(tables)) {
             if sum != expected && self.damaged.is_empty() {

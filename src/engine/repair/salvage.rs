@@ -16,7 +16,7 @@ use crate::engine::full_vectors::pack_number;
 use crate::engine::head::{ChunkKey, Head, head_place, unnamed};
 use crate::error::Result;
 use crate::memory::{Memory, UserId, Vector};
-use crate::seal::SlotOwner;
+use crate::seal::{Plain, SlotOwner};
 
 /// A memory that was found, with the commit that wrote it.
 pub(super) struct Row {
@@ -148,14 +148,14 @@ impl<'a> Salvage<'a> {
     }
 
     /// The plain bytes of a value, under any key that its chunk ever had and that still opens.
-    fn open(&self, one: &Candidate) -> Option<Vec<u8>> {
+    fn open(&self, one: &Candidate) -> Option<Plain> {
         let keys = self.chunks.get(&chunk_of(one.table, number_of(&one.key)?))?;
         keys.iter().find_map(|key| self.head.open_value(self.core, one.table, &one.key, key, &one.bytes).ok())
     }
 
     /// Candidates come newest first, so the first that opens counts. What is older than its tombstone stays away.
     fn take_record(&mut self, row: u32, one: &Candidate) {
-        sabotage!(42, {
+        sabotage!(45, {
             let older = self.open(one).and_then(|plain| record::decode(&plain).ok());
             if let Some(memory) = older {
                 self.rows.insert(row, Row { memory, vector: None, version: one.version, live: one.live });

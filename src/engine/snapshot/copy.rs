@@ -66,7 +66,7 @@ impl<'a> Copier<'a> {
 
     fn copy_user(&mut self, view: &ReadView, user: UserHash, as_of: u64) -> Result<()> {
         let Found::Live(head) = head::load(self.core, view, user, Repair::No)? else { return Ok(()) };
-        let (mut section, mut packs, before) = (Section::default(), None, self.damaged.len());
+        let (mut section, mut packs, before) = (Section::default(), PackReader::default(), self.damaged.len());
         view.scan_user(Table::Records, user, |key, bytes| {
             let copied = self.copy_row(view, &head, key, bytes, section.rows.len() as u32, &mut packs);
             section.rows.extend(self.note(copied)?);
@@ -87,7 +87,7 @@ impl<'a> Copier<'a> {
         key: &[u8],
         bytes: &[u8],
         number: u32,
-        packs: &mut Option<(u64, Pack)>,
+        packs: &mut PackReader,
     ) -> Result<RowKey> {
         let row = number_of(key).and_then(|row| u32::try_from(row).ok());
         let row = row.ok_or_else(|| Error::corrupt("records: malformed key"))?;
@@ -95,7 +95,7 @@ impl<'a> Copier<'a> {
         let plain = head.open_value(self.core, Table::Records, key, &chunk, bytes)?;
         let memory = record::decode(&plain)?;
         let numbers = match memory.space {
-            Some(_) => self.vector_of(view, head, row, packs)?,
+            Some(_) => packs.find(self.core, view, head, row)?,
             None => Vec::new(),
         };
         let seal = Key::random(&self.core.world)?;
@@ -107,26 +107,32 @@ impl<'a> Copier<'a> {
         let id = head.keys.hash_id(memory.id.as_bytes());
         Ok(RowKey { id, key: Zeroizing::new(*seal.bytes()), number, at, len: frame.len() as u32 })
     }
+}
 
-    /// The stored vector of a row that has one: in a value of its own, or in a pack.
-    fn vector_of(&self, view: &ReadView, head: &Head, row: u32, packs: &mut Option<(u64, Pack)>) -> Result<Vec<u8>> {
+/// Reads stored vectors row by row; remembers the last pack.
+#[derive(Default)]
+pub(in crate::engine) struct PackReader(Option<(u64, Pack)>);
+
+impl PackReader {
+    /// The vector of a row that has one, as a value of its own holds it.
+    pub(in crate::engine) fn find(&mut self, core: &Core, view: &ReadView, head: &Head, row: u32) -> Result<Vec<u8>> {
         let missing = || Error::corrupt(format!("vectors: row {row} of {} is missing", head.user));
-        let chunk = head.chunk_key(self.core, view, row_chunk(row))?;
+        let chunk = head.chunk_key(core, view, row_chunk(row))?;
         let open = |number| {
             let key = numbered(head.user, number);
             let bytes = view.get(Table::Vectors, &key)?;
-            bytes.map(|bytes| head.open_value(self.core, Table::Vectors, &key, &chunk, &bytes)).transpose()
+            bytes.map(|bytes| head.open_value(core, Table::Vectors, &key, &chunk, &bytes)).transpose()
         };
         if let Some(own) = open(u64::from(row))? {
-            return Ok(own);
+            return Ok(own.to_vec());
         }
-        let dims = self.core.spaces.read().current().map(|(_, space)| space.dims()).ok_or_else(missing)?;
+        let dims = core.spaces.read().current().map(|(_, space)| space.dims()).ok_or_else(missing)?;
         let (per_pack, within) = (rows_per_pack(dims), (row % BLOCK_ROWS) as usize);
         let number = pack_number(row / BLOCK_ROWS, within / per_pack);
-        if packs.as_ref().is_none_or(|(held, _)| *held != number) {
-            *packs = Some((number, Pack::decode(&open(number)?.ok_or_else(missing)?)?));
+        if self.0.as_ref().is_none_or(|(held, _)| *held != number) {
+            self.0 = Some((number, Pack::decode(&open(number)?.ok_or_else(missing)?)?));
         }
-        let (_, pack) = packs.as_ref().ok_or_else(missing)?;
+        let (_, pack) = self.0.as_ref().ok_or_else(missing)?;
         let numbers = pack.vector(within % per_pack).ok_or_else(missing)?;
         Ok(vector::encode(pack.space, &Vector::from_unit(numbers.to_vec())))
     }

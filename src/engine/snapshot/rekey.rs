@@ -9,11 +9,11 @@ use crate::engine::core::Core;
 use crate::engine::head::Head;
 use crate::error::{Error, ErrorKind, Result};
 use crate::memory::SnapshotId;
-use crate::seal::{Key, Place, UserKeys};
+use crate::seal::{Key, Place, Plain, UserKeys};
 use crate::storage::{KeyFile, ReadView, SnapshotReader};
 
 /// A user's keys at one epoch.
-pub(super) struct Epoch {
+pub(in crate::engine) struct Epoch {
     user: UserHash,
     generation: u32,
     number: u64,
@@ -26,7 +26,7 @@ impl Epoch {
         Ok(Self { user: slot.user, generation: slot.generation, number: slot.epoch, keys })
     }
 
-    pub(super) fn new(user: UserHash, generation: u32, number: u64, keys: UserKeys) -> Self {
+    pub(in crate::engine) fn new(user: UserHash, generation: u32, number: u64, keys: UserKeys) -> Self {
         Self { user, generation, number, keys }
     }
 
@@ -36,7 +36,7 @@ impl Epoch {
     }
 
     /// The section that a copy holds, where it is of this epoch.
-    pub(super) fn open(
+    pub(in crate::engine) fn open(
         &self,
         core: &Core,
         reader: &SnapshotReader,
@@ -47,7 +47,7 @@ impl Epoch {
         let Some(bytes) = file.section(entry, copy)? else { return Ok(None) };
         let key = reader.frame_key(self.user, 0);
         match core.sealer.open(&self.keys.snapshots(), &self.place(&key), &bytes) {
-            Ok(opened) => decode_section(&zeroize::Zeroizing::new(opened.plain)).map(Some),
+            Ok(opened) => decode_section(&opened.plain).map(Some),
             Err(error) if error.kind() == ErrorKind::Corrupt => Ok(None),
             Err(error) => Err(error),
         }
@@ -144,7 +144,7 @@ impl Core {
     }
 
     /// A copied row: its record and its vector, which may be empty.
-    pub(crate) fn copied_row(&self, reader: &SnapshotReader, entry: &Entry, row: &RowKey) -> Result<Vec<u8>> {
+    pub(crate) fn copied_row(&self, reader: &SnapshotReader, entry: &Entry, row: &RowKey) -> Result<Plain> {
         let key = reader.frame_key(entry.user, u64::from(row.number));
         let (user, generation) = (entry.user, entry.generation);
         let place = Place { user, generation, table: Table::SnapshotRows, key: &key, epoch: 0 };
@@ -171,7 +171,7 @@ impl Core {
 }
 
 /// Whether a row was forgotten after it was copied. One that was stated again before the copy was not.
-pub(super) fn is_forgotten(view: &ReadView, entry: &Entry, row: &RowKey) -> bool {
+pub(in crate::engine) fn is_forgotten(view: &ReadView, entry: &Entry, row: &RowKey) -> bool {
     sabotage!(32, return false);
     let key = hashed(entry.user, row.id);
     let version = view.get_with(Table::Tombstones, &key, |bytes| {

@@ -82,7 +82,7 @@ impl Attack {
         let keys: Vec<Key> = self.users.get(&user).into_iter().flatten().map(|keys| keys.user.clone()).collect();
         for seal in keys {
             if let Some(chunk) =
-                self.open_any(&seal, Table::Keys, user, key, frame).and_then(|b| ChunkKey::decode(b).ok())
+                self.open_any(&seal, Table::Keys, user, key, frame).and_then(|b| ChunkKey::decode(&b).ok())
             {
                 self.chunks.entry(user).or_default().push(chunk);
             }
@@ -133,7 +133,8 @@ impl Attack {
     /// Opens a frame under a key, whatever generation and epoch it was sealed in.
     fn open_any(&self, seal: &Key, table: Table, user: UserHash, key: &[u8], frame: &Frame<'_>) -> Option<Vec<u8>> {
         (0..GENERATIONS).flat_map(|g| (0..EPOCHS).map(move |e| (g, e))).find_map(|(generation, epoch)| {
-            self.sealer.open_frame(seal, &Place { user, generation, table, key, epoch }, frame).ok()
+            let place = Place { user, generation, table, key, epoch };
+            self.sealer.open_frame(seal, &place, frame).ok().map(|plain| plain.to_vec())
         })
     }
 }

@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use zeroize::Zeroize;
+
 use crate::error::{Error, Result};
 
 /// Where full vectors are read from.
@@ -19,6 +21,13 @@ const CHUNK_ROWS: u32 = 16;
 struct Chunk {
     present: u16,
     values: Box<[f32]>,
+}
+
+impl Drop for Chunk {
+    /// A vector can be turned back into text.
+    fn drop(&mut self) {
+        self.values.zeroize();
+    }
 }
 
 /// Full vectors in memory, in chunks of sixteen rows.

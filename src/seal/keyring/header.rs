@@ -8,6 +8,7 @@ use super::{Keyring, NAME, find_next_slot};
 use crate::codec::keyring::{self, Header, MasterKind, PAGE_BYTES};
 use crate::error::{Error, Result};
 use crate::seal::key::same_tag;
+use crate::seal::master::tidy_local;
 use crate::seal::{Key, MasterKey, Suite};
 use crate::world::{File, OpenMode, World, file_error, retry_interrupted};
 
@@ -53,20 +54,26 @@ impl Keyring {
             std::io::ErrorKind::NotFound => Error::corrupt("KEYRING: missing"),
             _ => file_error("open", &path, error),
         })?;
-        let header = read_header(file.as_ref(), &path)?;
+        let (header, is_settled) = read_header(file.as_ref(), &path)?;
         if header.store_id != store_id {
             return Err(Error::corrupt("KEYRING: of another store"));
         }
         let suite = Suite::from_code(header.suite)?;
-        let master = master.obtain(world, store, &header.master)?;
-        if !same_tag(&check_of(&master, &store_id), &header.check) {
-            return Err(Error::denied("master key: not the key of this store"));
-        }
+        let fits = fits_of(header.check, store_id);
+        let master = master.obtain(world, store, &header.master)?.into_iter().find(&fits);
+        let master = master.ok_or_else(|| Error::denied("master key: not the key of this store"))?;
         let wrap = master.derive(WRAP);
         let root = suite.unwrap(&wrap, ROOT, &header.root_key).ok_or_else(damaged)?;
         let secret = suite.unwrap(&wrap, SECRET, &header.store_secret).ok_or_else(damaged)?;
         let next_slot = Mutex::new(find_next_slot(file.as_ref(), &path)?);
-        Ok(Self { path, file, header: Mutex::new(header), suite, root, secret, next_slot })
+        let kind = header.master;
+        let keyring = Self { path, file, header: Mutex::new(header), suite, root, secret, next_slot };
+        // A change of the master key may have been cut short: what another key opens must not stay.
+        if !is_settled {
+            keyring.write_header()?;
+        }
+        tidy_local(world, store, &kind, &fits)?;
+        Ok(keyring)
     }
 
     pub(crate) fn suite(&self) -> Suite {
@@ -101,8 +108,18 @@ impl Keyring {
 
     /// Writes both copies of the header, one after the other, so that one is whole at any time.
     pub(crate) fn write_header(&self) -> Result<()> {
-        let page = self.header.lock().encode()?;
+        self.write_pages(&self.header.lock())
+    }
+
+    pub(super) fn write_pages(&self, header: &Header) -> Result<()> {
+        let page = header.encode()?;
         for copy in 0..2 {
+            sabotage!(
+                42,
+                if copy == 1 {
+                    break;
+                }
+            );
             self.io("write", |file| file.write_at(copy * PAGE_BYTES, &page))?;
             self.sync()?;
         }
@@ -122,7 +139,7 @@ fn damaged() -> Error {
     Error::corrupt("KEYRING header: damaged root key")
 }
 
-fn new_header(
+pub(super) fn new_header(
     world: &World,
     suite: Suite,
     store_id: [u8; 16],
@@ -144,19 +161,23 @@ fn new_header(
     })
 }
 
-/// The first copy that is whole; where both are and differ, a write was cut between them, and the first is newer.
-fn read_header(file: &dyn File, path: &Path) -> Result<Header> {
-    let mut page = vec![0; PAGE_BYTES as usize];
+/// Whether a local key file holds the key that a header names.
+fn fits_of(check: [u8; 32], store_id: [u8; 16]) -> impl Fn(&Key) -> bool {
+    move |key| same_tag(&check_of(key, &store_id), &check)
+}
+
+/// The first copy that is whole, and whether the other is the same. Where both are whole and differ, a write was cut
+/// between them, and the first is newer.
+fn read_header(file: &dyn File, path: &Path) -> Result<(Header, bool)> {
+    let mut pages = [vec![0; PAGE_BYTES as usize], vec![0; PAGE_BYTES as usize]];
     let mut answer = Err(Error::corrupt("KEYRING: too short"));
-    for copy in 0..2 {
-        match retry_interrupted(|| file.read_at(copy * PAGE_BYTES, &mut page)) {
-            Ok(()) => answer = Header::decode(&page),
-            Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => continue,
+    for (copy, page) in pages.iter_mut().enumerate() {
+        match retry_interrupted(|| file.read_at(copy as u64 * PAGE_BYTES, page)) {
+            Ok(()) if answer.is_err() => answer = Header::decode(page),
+            Ok(()) => {}
+            Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => {}
             Err(error) => return Err(file_error("read", path, error)),
         }
-        if answer.is_ok() {
-            break;
-        }
     }
-    answer
+    answer.map(|header| (header, pages[0] == pages[1]))
 }

@@ -14,7 +14,7 @@ use mnemic::memory::Sensitivity;
 pub(crate) use memory::{CorrectArgs, MemoryFields, RememberArgs, UpdateArgs};
 pub(crate) use query::{ContextArgs, ListArgs, QueryFields, RecallArgs, WhyArgs};
 pub(crate) use tools::{BenchArgs, EmbedderChoice, EvalArgs, ExportArgs, ForgetArgs, ImportArgs, Legs, Phase};
-pub(crate) use upkeep::{DoctorArgs, MaintainArgs, RestoreArgs, SnapshotArgs};
+pub(crate) use upkeep::{DoctorArgs, MaintainArgs, RestoreArgs, RotateArgs, SnapshotArgs};
 
 /// Long-term memory for AI agents: remember, recall, correct, forget.
 #[derive(Parser)]
@@ -76,6 +76,11 @@ pub(crate) enum Command {
     Why(WhyArgs),
     /// Forget a memory, or everything of a user, for good
     Forget(ForgetArgs),
+    /// Check that what a receipt of a forgetting says still holds
+    VerifyReceipt {
+        /// As `forget` printed it
+        receipt: String,
+    },
     /// Replace a memory that turned out wrong; the old one stays in the history
     Correct(CorrectArgs),
     /// Change fields of a memory
@@ -114,6 +119,8 @@ pub(crate) enum Command {
     Snapshot(SnapshotArgs),
     /// Go back to a snapshot, with the user or with all of them
     Restore(RestoreArgs),
+    /// Give the store a new master key, or a user a new key
+    RotateKeys(RotateArgs),
     /// Rewrite files that are mostly free, trim histories, remove what was cut off
     Maintain(MaintainArgs),
     /// Look at every file, page and value, and name what is damaged

@@ -28,6 +28,9 @@ pub(crate) struct ExportArgs {
     /// Write to a file instead of stdout
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
+    /// With all that is known of each memory, for `import` to read back without a loss
+    #[arg(long)]
+    pub(crate) full: bool,
 }
 
 #[derive(Args)]

@@ -34,3 +34,13 @@ pub(crate) struct DoctorArgs {
     #[arg(long)]
     pub(crate) repair: bool,
 }
+
+#[derive(Args)]
+pub(crate) struct RotateArgs {
+    /// Environment variable that holds the new passphrase
+    #[arg(long, value_name = "VAR", conflicts_with = "new_key_file")]
+    pub(crate) new_passphrase_env: Option<String>,
+    /// A key file beside the store instead of a passphrase
+    #[arg(long)]
+    pub(crate) new_key_file: bool,
+}

@@ -26,7 +26,12 @@ pub(crate) fn export(global: &Global, args: &ExportArgs) -> Result<Outcome> {
     let store = global.open()?;
     let user = global.handle(&store)?;
     let tally = match &args.out {
-        Some(path) => to_file(&user, path, global.json)?,
+        _ if args.full && global.json => {
+            return Err(Failure::usage("a full export is no JSON document: leave --json out"));
+        }
+        Some(path) if args.full => to_file(path, false, |out| full(&user, out))?,
+        None if args.full => full(&user, &mut BufWriter::new(std::io::stdout().lock()))?,
+        Some(path) => to_file(path, global.json, |out| each(&user, |memory| write_line(out, memory)))?,
         None if global.json => as_document(&user)?,
         None => {
             let mut out = BufWriter::new(std::io::stdout().lock());
@@ -43,13 +48,13 @@ pub(crate) fn export(global: &Global, args: &ExportArgs) -> Result<Outcome> {
 }
 
 /// Writes beside the file and puts it in place when it is whole.
-fn to_file(user: &User, path: &Path, json: bool) -> Result<Tally> {
+fn to_file(path: &Path, json: bool, write: impl FnOnce(&mut BufWriter<File>) -> Result<Tally>) -> Result<Tally> {
     let mut name = path.as_os_str().to_owned();
     name.push(".partial");
     let partial = Path::new(&name);
     let failed = |error: std::io::Error| Failure::file(path, &error);
     let mut out = BufWriter::new(File::create(partial).map_err(failed)?);
-    let tally = each(user, |memory| write_line(&mut out, memory))?;
+    let tally = write(&mut out)?;
     let file = out.into_inner().map_err(|error| failed(error.into_error()))?;
     file.sync_all().map_err(failed)?;
     std::fs::rename(partial, path).map_err(failed)?;
@@ -59,6 +64,13 @@ fn to_file(user: &User, path: &Path, json: bool) -> Result<Tally> {
         output::line(&format!("{} memories exported", tally.memories))?;
     }
     Ok(tally)
+}
+
+fn full(user: &User, out: &mut impl Write) -> Result<Tally> {
+    let done = user.export(out)?;
+    out.flush()?;
+    done.damaged.iter().for_each(|name| say(&format!("warning: damaged and not exported: {name}")));
+    Ok(Tally { memories: usize::try_from(done.memories).unwrap_or(usize::MAX), damaged: done.damaged })
 }
 
 fn as_document(user: &User) -> Result<Tally> {

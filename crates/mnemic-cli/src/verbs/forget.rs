@@ -1,5 +1,6 @@
 use std::io::{BufRead, IsTerminal};
 
+use mnemic::{ErrorKind, Receipt, Verdict};
 use serde_json::json;
 
 use crate::access::memory_id;
@@ -27,9 +28,37 @@ pub(crate) fn forget(global: &Global, args: &ForgetArgs) -> Result<Outcome> {
         ));
     }
     let (memories, references, traces) = (forgotten.memories, forgotten.references, forgotten.traces);
-    let document = json!({"memories": memories, "references": references, "traces": traces, "snapshots_lost": lost});
-    output::answer(global.json, &document, &format!("{} forgotten for good", forgotten.memories))?;
+    let receipt = forgotten.receipt().to_string();
+    let document = json!({
+        "memories": memories,
+        "references": references,
+        "traces": traces,
+        "snapshots_lost": lost,
+        "receipt": receipt,
+    });
+    output::answer(global.json, &document, &format!("{memories} forgotten for good\n{receipt}"))?;
     Ok(Outcome::Done)
+}
+
+pub(crate) fn verify_receipt(global: &Global, receipt: &str) -> Result<Outcome> {
+    global.refuse("verify-receipt", &["--user", "--level"])?;
+    let receipt: Receipt = receipt.parse()?;
+    let store = global.open()?;
+    let verdict = store.verify_receipt(&receipt)?;
+    store.close()?;
+    let (word, text, remains) = match verdict {
+        Verdict::Holds => ("holds", "nothing is left of it".to_owned(), Vec::new()),
+        Verdict::Broken(remains) => ("broken", format!("keys of it are there: {}", remains.join("; ")), remains),
+        _ => ("forged", "not a receipt of this store, or changed".to_owned(), Vec::new()),
+    };
+    let document = json!({
+        "verdict": word,
+        "remains": remains,
+        "forgotten_at": receipt.at().to_string(),
+        "of_user": receipt.is_of_user(),
+    });
+    output::answer(global.json, &document, &format!("{word}: {text}"))?;
+    Ok(if word == "holds" { Outcome::Done } else { Outcome::Refused(ErrorKind::Denied) })
 }
 
 fn ask(user: &str) -> Result<()> {

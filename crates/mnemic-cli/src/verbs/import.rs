@@ -1,5 +1,5 @@
 use std::fs::File;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use mnemic::memory::{MemoryId, NewMemory, Sensitivity, StatusKind};
@@ -14,6 +14,8 @@ use crate::progress::Progress;
 use crate::record::Incoming;
 
 const BATCH: usize = 1000;
+/// No manifest is longer.
+const MANIFEST_BYTES: u64 = 1024;
 const BYTE_ORDER_MARK: &str = "\u{feff}";
 
 /// Lines read but not yet stored.
@@ -33,6 +35,9 @@ struct Tally {
 
 pub(crate) fn import(global: &Global, args: &ImportArgs) -> Result<Outcome> {
     global.user_id()?;
+    if is_full(&args.file)? {
+        return import_full(global, &args.file);
+    }
     let (reader, bytes) = open(&args.file)?;
     let store = global.open_or_create()?;
     let user = global.handle(&store)?.with_level(Sensitivity::Secret);
@@ -41,6 +46,51 @@ pub(crate) fn import(global: &Global, args: &ImportArgs) -> Result<Outcome> {
     let new = count(&user)? - before;
     store.close()?;
     report(global.json, &tally, new)
+}
+
+/// Whether the last line of a file says that it is a full export.
+fn is_full(path: &Path) -> Result<bool> {
+    if path == Path::new("-") {
+        return Ok(false);
+    }
+    let failed = |error: std::io::Error| Failure::file(path, &error);
+    let mut file = File::open(path).map_err(failed)?;
+    let len = file.metadata().map_err(failed)?.len();
+    let mut end = Vec::new();
+    // What is no file to go back in has no manifest to look for.
+    if file.seek(SeekFrom::Start(len.saturating_sub(MANIFEST_BYTES))).is_err() {
+        return Ok(false);
+    }
+    file.take(MANIFEST_BYTES).read_to_end(&mut end).map_err(failed)?;
+    let last = end.trim_ascii_end().rsplit(|byte| *byte == b'\n').next();
+    Ok(last.is_some_and(|line| line.starts_with(b"{\"mnemic\":\"export\",")))
+}
+
+fn import_full(global: &Global, path: &Path) -> Result<Outcome> {
+    let failed = |error: std::io::Error| Failure::file(path, &error);
+    let mut reader = BufReader::new(File::open(path).map_err(failed)?);
+    let store = global.open_or_create()?;
+    let done = global.handle(&store)?.import(&mut reader)?;
+    store.close()?;
+    let (stored, unchanged, conflicts, refused) = (done.stored, done.unchanged, done.conflicts, done.refused);
+    let document = json!({
+        "own": done.own,
+        "stored": stored,
+        "unchanged": unchanged,
+        "conflicts": conflicts,
+        "refused": refused,
+    });
+    let text = format!(
+        "{stored} stored, {unchanged} there already, {conflicts} there in another version, {refused} stay forgotten"
+    );
+    output::answer(global.json, &document, &text)?;
+    Ok(if refused > 0 {
+        Outcome::Refused(ErrorKind::Denied)
+    } else if conflicts > 0 {
+        Outcome::Refused(ErrorKind::Conflict)
+    } else {
+        Outcome::Done
+    })
 }
 
 fn open(path: &Path) -> Result<(Box<dyn BufRead>, u64)> {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use mnemic::memory::{Evidence, MemoryId, NewMemory, Sensitivity};
 use mnemic::world::testing::{CrashChoice, RecordingFs};
-use mnemic::{ErrorKind, Hit, ListOptions, Query, Store};
+use mnemic::{ErrorKind, Hit, ListOptions, Query, Receipt, Store, Verdict};
 
 use super::damage::{read_file, write_file};
 use crate::check::{Check, Say, ensure};
@@ -36,9 +36,13 @@ pub(crate) fn run(case: &mut Case<'_>) -> Check {
     let gone = if whole_user { ids.into_iter().collect() } else { closure_of(&state.rows, id) };
     let user = "ada".to_owned();
     let step = if whole_user { Step::ForgetUser { user } } else { Step::Forget { user, id } };
+    let mut export = Vec::new();
+    let ada = game.store.user("ada").say("user")?.with_level(Sensitivity::Secret);
+    ada.export(&mut export).say("export")?;
+    drop(ada);
     let (before, keyring) = (game.fs.op_count(), read_file(&game.fs, KEYRING)?);
-    game.play(&step)?;
-    let forgotten = Forgotten { setting, state, gone, whole_user, keyring };
+    let receipt = game.play(&step)?.forgotten.ok_or("no answer to a forgetting")?.receipt().clone();
+    let forgotten = Forgotten { setting, state, gone, whole_user, keyring, receipt, export };
     let (fs, ops, after) = (game.fs.clone(), game.fs.op_count(), game.fs.snapshot());
     forgotten.check_gone(&game.store, true).map_err(|says| format!("{}: {says}", step.name()))?;
     std::mem::forget(game.store);
@@ -67,6 +71,8 @@ struct Forgotten {
     gone: BTreeSet<MemoryId>,
     whole_user: bool,
     keyring: Vec<u8>,
+    receipt: Receipt,
+    export: Vec<u8>,
 }
 
 impl Forgotten {
@@ -77,8 +83,10 @@ impl Forgotten {
         ensure!(kept == 0 || kept == self.gone.len(), "{kept} of {} are left", self.gone.len());
         if kept == 0 {
             self.check_undo(&store)?;
+            self.check_import(&store)?;
         }
         ensure!(kept == 0 || !acknowledged, "what was forgotten is there");
+        self.check_receipt(&store, kept == 0)?;
         if kept == 0 {
             self.check_gone(&store, true)?;
             store.close().say("close")?;
@@ -86,6 +94,29 @@ impl Forgotten {
             let store = self.setting.open(image, seed ^ 3).say("second open")?;
             self.check_gone(&store, false).map_err(|says| format!("second open: {says}"))?;
         }
+        Ok(())
+    }
+
+    /// An export of before does not bring it back, and finds all the rest there.
+    fn check_import(&self, store: &Store) -> Check {
+        let user = store.user("ada").say("user")?.with_level(Sensitivity::Secret);
+        let done = user.import(&mut std::io::Cursor::new(&self.export)).say("import")?;
+        let refused = if self.whole_user { self.state.rows.len() } else { self.gone.len() } as u64;
+        ensure!(done.own && done.stored == 0 && done.refused == refused, "import: {done:?}, should refuse {refused}");
+        ensure!(!self.gone.iter().any(|id| user.get(*id).is_ok()), "an import brings back what was forgotten");
+        Ok(())
+    }
+
+    /// The receipt holds where it is gone and breaks where it is not; a changed one is none.
+    fn check_receipt(&self, store: &Store, gone: bool) -> Check {
+        let verdict = store.verify_receipt(&self.receipt).say("verify_receipt")?;
+        let right = if gone { verdict == Verdict::Holds } else { matches!(verdict, Verdict::Broken(_)) };
+        ensure!(right, "gone {gone}, and the receipt: {verdict:?}");
+        let mut text = self.receipt.to_string();
+        let last = text.pop();
+        text.push(if last == Some('0') { '1' } else { '0' });
+        let forged = store.verify_receipt(&text.parse::<Receipt>().say("a changed receipt")?).say("verify_receipt")?;
+        ensure!(forged == Verdict::Forged, "a changed receipt: {forged:?}");
         Ok(())
     }
 
@@ -150,6 +181,8 @@ impl Forgotten {
         let user = store.user("ada").say("user")?.with_level(Sensitivity::Secret);
         let found = self.gone.iter().any(|id| user.get(*id).is_ok());
         ensure!(!found, "an older KEYRING brings it back");
+        let verdict = store.verify_receipt(&self.receipt).say("verify_receipt")?;
+        ensure!(matches!(verdict, Verdict::Broken(_)), "the receipt after an older KEYRING: {verdict:?}");
         let mut random = mnemic::world::testing::SplitMix64::new(seed);
         let new = NewMemory::note("after the replay").vector(vector(&mut random));
         let kind = user.remember(new).err().map(|error| error.kind());

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use mnemic::world::testing::{RecordingFs, SplitMix64, TestWorld};
+use mnemic::world::testing::{CrashChoice, RecordingFs, SplitMix64, TestWorld};
 use mnemic::{ErrorKind, MasterKey, Result, Store};
 
 use super::damage::{carve, read_file, write_file};
@@ -37,6 +37,7 @@ pub(crate) fn run(case: &mut Case<'_>) -> Check {
         case.pass();
     }
     callbacks(case, setting)?;
+    rotations(case, setting)?;
     setting.open(&game.fs, 3).say("the key that fits")?;
     Ok(())
 }
@@ -115,5 +116,74 @@ fn callbacks(case: &mut Case<'_>, setting: Setting) -> Check {
     ensure!(failing.open().is_err_and(|error| error.kind() == ErrorKind::Denied), "a failing callback opens the store");
     open(right, 5).say("the right key after wrong ones")?;
     case.pass_many(4);
+    Ok(())
+}
+
+/// A new master key, cut off at each operation: one of the two opens the store, and from then on no other does.
+fn rotations(case: &mut Case<'_>, setting: Setting) -> Check {
+    let setting = Setting { shards: 1, ..setting };
+    let fs = RecordingFs::new();
+    let key = |number: u64| match number {
+        0 => MasterKey::local_file(),
+        number => MasterKey::callback(move || Ok([number as u8; 32])),
+    };
+    let open = |fs: &RecordingFs, number: u64| -> Result<Store> {
+        setting.builder(&TestWorld::with_fs(number ^ 9, fs.clone())).master_key(key(number)).open()
+    };
+    let (old, new) = (case.below(3), case.below(3));
+    let store = open(&fs, old).say("creation")?;
+    let user = store.user("ada").say("user")?;
+    let id = user.remember(mnemic::memory::NewMemory::note("stays")).say("remember")?;
+    let replayed = Some(read_file(&fs, "MASTERKEY")?).filter(|key| !key.is_empty());
+    let before = fs.op_count();
+    store.rotate_keys(&key(new)).say("rotate_keys")?;
+    let ops = fs.op_count();
+    ensure!(user.get(id).is_ok(), "gone after the change");
+    std::mem::forget(store);
+    for op in before..=ops {
+        for choice in CrashChoice::mix(case.random.next_u64(), 4) {
+            let says =
+                |says: String| format!("key {old} to {new}, cut at {op} of {before}..={ops} ({choice:?}): {says}");
+            let image = fs.crash_image(op, choice);
+            let first = open(&image, new);
+            ensure!(first.is_ok() || op < ops, "{}", says(format!("the new key: {first:?}")));
+            let in_force = if first.is_ok() { new } else { old };
+            let store = match first {
+                Ok(store) => store,
+                Err(_) => open(&image, in_force).say("neither key opens it").map_err(says)?,
+            };
+            ensure!(store.user("ada").say("user")?.get(id).is_ok(), "{}", says("gone".to_owned()));
+            // What the open made durable: a clean close writes the header anew.
+            std::mem::forget(store);
+            let settled = image.crash_image(image.op_count(), CrashChoice::None);
+            only_one_opens(&settled, &open, in_force, replayed.as_ref()).map_err(says)?;
+            case.pass();
+        }
+    }
+    Ok(())
+}
+
+/// Neither copy of the header opens with another key, and no other key lies about.
+fn only_one_opens(
+    fs: &RecordingFs,
+    open: &dyn Fn(&RecordingFs, u64) -> Result<Store>,
+    right: u64,
+    replayed: Option<&Vec<u8>>,
+) -> Check {
+    ensure!(read_file(fs, "MASTERKEY.new")?.is_empty(), "a second key file is left");
+    ensure!(right == 0 || read_file(fs, "MASTERKEY")?.is_empty(), "a key file is left");
+    for copy in 0..2 {
+        for number in 0..3 {
+            let image = fs.snapshot();
+            let mut keyring = read_file(&image, "KEYRING")?;
+            keyring[4096 * copy..4096 * (copy + 1)].fill(0x5a);
+            write_file(&image, "KEYRING", &keyring)?;
+            if let (0, Some(key)) = (number, replayed.filter(|_| right != 0)) {
+                write_file(&image, "MASTERKEY", key)?;
+            }
+            let opened = open(&image, number).is_ok();
+            ensure!(opened == (number == right), "without header copy {copy}, key {number} opens: {opened}");
+        }
+    }
     Ok(())
 }

@@ -1,8 +1,8 @@
 //! Bytes from outside: an answer or a typed error, never a panic, never much memory.
 
-use mnemic::memory::{MemoryId, Timestamp};
+use mnemic::memory::{MemoryId, Sensitivity, Timestamp};
 use mnemic::world::testing::{RecordingFs, SplitMix64};
-use mnemic::{ErrorKind, Query};
+use mnemic::{ErrorKind, Query, Receipt, Store};
 
 use super::damage::{read_file, write_file};
 use crate::check::{Check, Say, ensure};
@@ -14,12 +14,19 @@ const ALLOCATION_MAX: usize = 64 << 20;
 /// Inputs of one case: files, and texts for each of them.
 const FILES: u64 = 40;
 const TEXTS: u64 = 2_000;
+/// Inputs for each of the inner parsers, and changed exports.
+const INNER: u64 = 20;
+const EXPORTS: u64 = 10;
 
 pub(crate) fn run(case: &mut Case<'_>) -> Check {
     let setting = Setting::durable(1);
     let mut game = Game::new(case.seed, setting)?;
     game.fill("ada", 3)?;
+    let store = Setting::durable(1).open(&RecordingFs::new(), 5).say("another store")?;
+    let mut export = Vec::new();
+    game.store.user("ada").say("user")?.with_level(Sensitivity::Secret).export(&mut export).say("export")?;
     game.store.close().say("close")?;
+    let samples = samples(&game.fs, &export)?;
     let names: &[&str] = &["MANIFEST", "KEYRING", "MASTERKEY", "shards/00.redb"];
     for _ in 0..FILES {
         let image = game.fs.snapshot();
@@ -34,9 +41,56 @@ pub(crate) fn run(case: &mut Case<'_>) -> Check {
             text(&mut case.random)?;
         }
         case.pass_many(TEXTS);
+        for (name, parse) in mnemic::PARSERS {
+            let peak = capped(|| {
+                for _ in 0..INNER {
+                    let mut bytes = pick(&mut case.random, &samples).clone();
+                    mutate(&mut case.random, &mut bytes);
+                    parse(&bytes);
+                }
+                Ok(())
+            })?;
+            ensure!(peak <= ALLOCATION_MAX, "{name}: {peak} bytes were allocated to read it");
+            case.pass_many(INNER);
+        }
+        for _ in 0..EXPORTS {
+            import(&mut case.random, &store, &export)?;
+        }
+        case.pass_many(EXPORTS);
         if case.is_over() {
             break;
         }
+    }
+    Ok(())
+}
+
+/// What stored and exported bytes look like, in pieces, and noise that begins as they do.
+fn samples(fs: &RecordingFs, export: &[u8]) -> Check<Vec<Vec<u8>>> {
+    let mut samples = vec![export.to_vec()];
+    samples.extend(export.split(|byte| *byte == b'\n').map(<[u8]>::to_vec));
+    for file in ["MANIFEST", "KEYRING"] {
+        let bytes = read_file(fs, file)?;
+        samples.extend(bytes.chunks(4096).take(6).map(<[u8]>::to_vec));
+        samples.extend(bytes.chunks(256).skip(64).take(2).map(<[u8]>::to_vec));
+    }
+    samples.extend((0..4u8).map(|first| vec![first; 200]));
+    samples.extend([b"MNF\0".to_vec(), b"MNEMIC\0S\0".repeat(20), [1, 0, 0, 0].repeat(80)]);
+    Ok(samples)
+}
+
+/// A changed export is refused, or taken as what it says.
+fn import(random: &mut SplitMix64, store: &Store, export: &[u8]) -> Check {
+    let mut bytes = export.to_vec();
+    mutate(random, &mut bytes);
+    let peak = capped(|| {
+        let outcome = store.user("eve").say("user")?.import(&mut std::io::Cursor::new(&bytes));
+        typed("import", outcome.err().map(|error| error.kind()))
+    })?;
+    ensure!(peak <= ALLOCATION_MAX, "import: {peak} bytes were allocated to read it");
+    let odd: String = bytes.iter().take(220).map(|byte| char::from(byte % 128)).collect();
+    if let Ok(receipt) = format!("mnemic-receipt-{odd}").parse::<Receipt>() {
+        let again = receipt.to_string().parse::<Receipt>();
+        ensure!(again.is_ok_and(|again| again == receipt), "{receipt} is not read back");
     }
     Ok(())
 }

@@ -73,6 +73,8 @@ pub(crate) fn generate(random: &mut SplitMix64, mix: Mix, model: &Model, next_id
         85..89 => Step::ForgetUser { user },
         89..90 => Step::Pause { user, on: true },
         90..91 => Step::Pause { user, on: false },
+        23 if mix.upkeep == Upkeep::All => Step::RotateUser { user },
+        24 if mix.upkeep == Upkeep::All => Step::RotateMaster,
         92..98 if mix.upkeep == Upkeep::All => upkeep(random, model, user, roll),
         92..98 if mix.upkeep == Upkeep::Tidied => Step::Maintain,
         23..26 | 91..98 => Step::Flush,

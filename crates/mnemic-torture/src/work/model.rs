@@ -130,7 +130,7 @@ pub(crate) fn advance(model: &mut Model, step: &Step, answer: &Answer, now: i64)
             model.remove(user);
             model.snapshots.iter_mut().for_each(|copied| _ = copied.users.remove(user));
         }
-        Step::Flush | Step::Reopen => {}
+        Step::Flush | Step::Reopen | Step::RotateUser { .. } | Step::RotateMaster => {}
         Step::Snapshot => model.copy(answer.new_id),
         Step::Restore { user, snapshot } => {
             if let Some((state, _)) = model.restored(user, *snapshot, now) {

@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use mnemic::memory::{MemoryId, Sensitivity, StatusKind};
-use mnemic::{Correction, Error, ErrorKind, Forgotten, Restored, Result, Store, Update};
+use mnemic::{Correction, Error, ErrorKind, Forgotten, MasterKey, Restored, Result, Store, Update};
 
 use super::{Model, Row};
 use crate::check::{Check, ensure};
@@ -26,6 +26,8 @@ pub(crate) enum Step {
     Snapshot,
     Restore { user: String, snapshot: MemoryId },
     Maintain,
+    RotateUser { user: String },
+    RotateMaster,
 }
 
 /// What the model says of a call before it is made.
@@ -70,6 +72,8 @@ impl Step {
             Self::Snapshot => "snapshot",
             Self::Restore { .. } => "restore",
             Self::Maintain => "maintain",
+            Self::RotateUser { .. } => "rotate a user key",
+            Self::RotateMaster => "rotate the master key",
         }
     }
 
@@ -84,20 +88,21 @@ impl Step {
             | Self::Used { user, .. }
             | Self::Forget { user, .. }
             | Self::ForgetUser { user }
+            | Self::RotateUser { user }
             | Self::Restore { user, .. }
             | Self::Pause { user, .. } => Some(user),
-            Self::Flush | Self::Reopen | Self::Snapshot | Self::Maintain => None,
+            Self::Flush | Self::Reopen | Self::Snapshot | Self::Maintain | Self::RotateMaster => None,
         }
     }
 
     /// Whether everything before it is on disk once it is acknowledged, also in a relaxed store.
     pub(crate) fn is_durable(&self) -> bool {
-        matches!(self, Self::Forget { .. } | Self::Flush | Self::Reopen | Self::Snapshot)
+        matches!(self, Self::Forget { .. } | Self::RotateUser { .. } | Self::Flush | Self::Reopen | Self::Snapshot)
     }
 
     /// Whether a relaxed store may do without a commit of its own for it.
     pub(crate) fn may_write_nothing(&self) -> bool {
-        matches!(self, Self::Restore { .. } | Self::Maintain)
+        matches!(self, Self::Restore { .. } | Self::Maintain | Self::RotateMaster)
     }
 
     /// What should come of it.
@@ -113,7 +118,9 @@ impl Step {
             | Self::Flush
             | Self::Reopen
             | Self::Snapshot
+            | Self::RotateMaster
             | Self::Maintain => Expected::Done,
+            Self::RotateUser { .. } => if_there(state.is_some()),
             Self::Restore { user, snapshot } => if_there(state.is_some() && model.copied(user, *snapshot).is_some()),
             Self::Correct { id, .. } if row(id).is_some_and(|row| row.status == StatusKind::Superseded) => {
                 Expected::Refused(ErrorKind::Conflict)
@@ -162,6 +169,8 @@ impl Step {
                 answer.restored = Some(store.restore_user(snapshot.to_string().parse()?, user)?);
             }
             Self::Maintain => _ = store.maintain(Duration::MAX)?,
+            Self::RotateUser { user } => _ = handle(user)?.rotate_keys()?,
+            Self::RotateMaster => store.rotate_keys(&MasterKey::local_file())?,
             Self::Reopen => {}
         }
         Ok(answer)
