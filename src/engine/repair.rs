@@ -48,10 +48,14 @@ impl Core {
         self.repair_snapshots(&mut done)?;
         for number in 0..self.shard_count() {
             let state = self.shard_at(number);
-            let one = if state.serving().is_err() {
-                self.repair_shard(number as u32)?
-            } else {
-                self.write_on(state, true, move |transaction| transaction.core.repair_shard(number as u32))?
+            let turn = match state.serving() {
+                Ok(_) => self.write_on(state, true, move |transaction| transaction.core.repair_shard(number as u32)),
+                Err(_) => self.repair_shard(number as u32),
+            };
+            let one = match turn {
+                // Where it can't even be read, nobody writes to it.
+                Err(error) if error.kind() == ErrorKind::Corrupt => self.repair_shard(number as u32)?,
+                other => other?,
             };
             done.add(one);
         }

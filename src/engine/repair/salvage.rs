@@ -11,7 +11,7 @@ use crate::codec::pack::{Pack, rows_per_pack};
 use crate::codec::table::{PACKED, number_of};
 use crate::codec::trace::StoredTrace;
 use crate::codec::{Table, UserHash, frame, record, vector};
-use crate::engine::doctor::{Damage, ShardReport, chunk_of};
+use crate::engine::doctor::{Damage, STALE, ShardReport, chunk_of};
 use crate::engine::full_vectors::pack_number;
 use crate::engine::head::{ChunkKey, Head, head_place, unnamed};
 use crate::error::Result;
@@ -258,6 +258,11 @@ impl<'a> Salvage<'a> {
                 }
                 Some(_) => {}
             }
+        }
+        let name = self.head.facts.user_id.as_str();
+        let sums = self.report.damaged.iter().filter(|damage| damage.user.as_deref() == Some(name));
+        if self.trusted && sums.filter(|damage| damage.what.starts_with(STALE)).count() > 0 {
+            older.push(self.name(Table::Records, None, "some value may be older than it was"));
         }
         let gone = (self.head.facts.live as usize).saturating_sub(self.rows.len() + lost.len());
         if gone > 0 {
