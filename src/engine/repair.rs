@@ -144,7 +144,7 @@ impl Core {
                 self.rebuild_user(fresh, salvage, (report, user), done)
             }
             (Patient::Ill(Some(head)), _) => {
-                let salvage = Salvage::new(self, report, carved, *head)?;
+                let salvage = Salvage::new(self, report, carved, *head);
                 self.rebuild_user(fresh, Some(salvage), (report, user), done)
             }
         }
@@ -162,7 +162,7 @@ impl Core {
             done.lost.push(Damage::in_table(report.number, Table::Users, user.to_string(), None, says));
             return Ok(());
         };
-        self.rebuild(fresh, salvage, done)
+        self.rebuild(fresh, &salvage, done)
     }
 
     /// Where KEYRING says that a user without a row was forgotten.
