@@ -14,6 +14,9 @@ use support::{PATH, State, builder, id, note, state_of, vector, world_over};
 const SHARD: &str = "shards/00.redb";
 const PAGE: usize = 4096;
 
+/// Damages a store.
+type Spoil<'a> = &'a dyn Fn(&RecordingFs);
+
 fn read(fs: &RecordingFs, file: &str) -> Vec<u8> {
     let open = fs.open(&Path::new(PATH).join(file), OpenMode::Read).unwrap();
     let mut bytes = vec![0; open.len().unwrap() as usize];
@@ -189,7 +192,7 @@ fn both_copies_of_manifest_and_keyring_are_looked_at() {
 fn a_shard_that_is_cut_missing_or_swapped_is_named() {
     let fs = closed(2, 0);
     let (a, b) = (read(&fs, SHARD), read(&fs, "shards/01.redb"));
-    let spoil: [&dyn Fn(&RecordingFs); 4] = [
+    let spoil: [Spoil<'_>; 4] = [
         &|image| write(image, SHARD, &a[..a.len() / 2]),
         &|image| write(image, SHARD, &[]),
         &|image| image.remove_file(&Path::new(PATH).join(SHARD)).unwrap(),
@@ -334,7 +337,7 @@ fn files_that_are_cut_swapped_or_zeroed_are_repaired() {
         bytes[page * PAGE..(page + 1) * PAGE].fill(0);
         bytes
     };
-    let spoil: [(&str, &dyn Fn(&RecordingFs)); 6] = [
+    let spoil: [(&str, Spoil<'_>); 6] = [
         ("cut", &|image| write(image, SHARD, &a[..a.len() / 2])),
         ("head zeroed", &|image| write(image, SHARD, &zeroed(&a, 0))),
         ("page zeroed", &|image| write(image, SHARD, &zeroed(&a, 5))),

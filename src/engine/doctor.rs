@@ -12,7 +12,7 @@ use crate::engine::core::Core;
 use crate::error::{Error, ErrorKind, Result};
 
 pub(crate) use shard::{Patient, ShardReport};
-pub(crate) use user::chunk_of;
+pub(crate) use user::{STALE, chunk_of};
 
 /// What the doctor found.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -116,7 +116,12 @@ impl Core {
         if state.serving().is_err() {
             return self.examine_shard(number as u32);
         }
-        self.write_on(state, true, move |transaction| transaction.core.examine_shard(number as u32))
+        let turn = self.write_on(state, true, move |transaction| transaction.core.examine_shard(number as u32));
+        match turn {
+            // Where it can't even be read, nobody writes to it.
+            Err(error) if error.kind() == ErrorKind::Corrupt => self.examine_shard(number as u32),
+            other => other,
+        }
     }
 }
 

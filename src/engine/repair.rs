@@ -48,10 +48,14 @@ impl Core {
         self.repair_snapshots(&mut done)?;
         for number in 0..self.shard_count() {
             let state = self.shard_at(number);
-            let one = if state.serving().is_err() {
-                self.repair_shard(number as u32)?
-            } else {
-                self.write_on(state, true, move |transaction| transaction.core.repair_shard(number as u32))?
+            let turn = match state.serving() {
+                Ok(_) => self.write_on(state, true, move |transaction| transaction.core.repair_shard(number as u32)),
+                Err(_) => self.repair_shard(number as u32),
+            };
+            let one = match turn {
+                // Where it can't even be read, nobody writes to it.
+                Err(error) if error.kind() == ErrorKind::Corrupt => self.repair_shard(number as u32)?,
+                other => other?,
             };
             done.add(one);
         }
@@ -140,7 +144,7 @@ impl Core {
                 self.rebuild_user(fresh, salvage, (report, user), done)
             }
             (Patient::Ill(Some(head)), _) => {
-                let salvage = Salvage::new(self, report, carved, *head)?;
+                let salvage = Salvage::new(self, report, carved, *head);
                 self.rebuild_user(fresh, Some(salvage), (report, user), done)
             }
         }
@@ -158,7 +162,7 @@ impl Core {
             done.lost.push(Damage::in_table(report.number, Table::Users, user.to_string(), None, says));
             return Ok(());
         };
-        self.rebuild(fresh, salvage, done)
+        self.rebuild(fresh, &salvage, done)
     }
 
     /// Where KEYRING says that a user without a row was forgotten.

@@ -141,7 +141,7 @@ impl Directory {
         let mut files = Vec::new();
         for dir in [self.path.join(SHARDS), self.path.join(QUARANTINE)] {
             let names = retry_interrupted(|| self.world.fs().list(&dir)).unwrap_or_default();
-            for name in names.iter().filter(|name| name.ends_with(".redb")) {
+            for name in names.iter().filter(|name| Path::new(name).extension().is_some_and(|end| end == "redb")) {
                 files.extend(read_to_vec(self.world.fs(), &dir.join(name), usize::MAX)?);
             }
         }

@@ -10,6 +10,9 @@ use crate::codec::{Table, UserHash};
 use crate::engine::core::Core;
 use crate::error::Result;
 
+/// A slot, whose it is, and the copies that don't authenticate.
+type DamagedSlot = (u32, Option<UserHash>, Vec<Copy>);
+
 impl Core {
     pub(super) fn examine_files(&self) -> Result<Vec<Damage>> {
         let mut damaged = Vec::new();
@@ -29,7 +32,7 @@ impl Core {
     }
 
     /// Slots of which a copy does not authenticate, and whose they are.
-    pub(crate) fn damaged_slots(&self) -> Result<Vec<(u32, Option<UserHash>, Vec<Copy>)>> {
+    pub(crate) fn damaged_slots(&self) -> Result<Vec<DamagedSlot>> {
         let owners = self.slot_owners()?;
         let mut damaged = Vec::new();
         for slot in 0..self.keyring.slot_count() {

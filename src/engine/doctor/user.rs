@@ -21,6 +21,9 @@ use crate::error::{Error, Result};
 use crate::index::vector::Facts;
 use crate::storage::ReadView;
 
+/// Said where a sum does not fit: which value it is can't be told.
+pub(crate) const STALE: &str = "values are missing, extra or stale";
+
 /// Looks at all values of a user.
 pub(crate) struct Examiner<'a> {
     core: &'a Core,
@@ -256,7 +259,7 @@ impl<'a> Examiner<'a> {
         let tables = [Table::Keys, Table::Log, Table::Terms];
         for (sum, (expected, table)) in self.sums.into_iter().zip(self.head.facts.digests.into_iter().zip(tables)) {
             if sum != expected && self.damaged.is_empty() {
-                let says = format!("values are missing, extra or stale ({} of {})", sum.count, expected.count);
+                let says = format!("{STALE} ({} of {})", sum.count, expected.count);
                 self.add(table, None, &says);
             }
         }

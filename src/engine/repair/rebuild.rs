@@ -14,7 +14,7 @@ use crate::storage::Rebuilt;
 use crate::text::Stems;
 
 impl Core {
-    pub(super) fn rebuild(&self, fresh: &mut Rebuilt, salvage: Salvage<'_>, done: &mut Repaired) -> Result<()> {
+    pub(super) fn rebuild(&self, fresh: &mut Rebuilt, salvage: &Salvage<'_>, done: &mut Repaired) -> Result<()> {
         done.users += 1;
         done.memories += salvage.rows.len() as u64;
         done.pending += salvage.pending;
@@ -23,8 +23,7 @@ impl Core {
         let mut transaction = Transaction::new(self, fresh.view()?, fresh.next_seq());
         let user = salvage.head.user;
         let staged = Staged::new(salvage.head.as_empty());
-        transaction
-            .attempt(|transaction| transaction.guarded(user, staged, true, |writer| writer.rebuild(&salvage)))?;
+        transaction.attempt(|transaction| transaction.guarded(user, staged, true, |writer| writer.rebuild(salvage)))?;
         let writes = transaction.seal_heads()?;
         drop(transaction);
         fresh.commit(&writes)

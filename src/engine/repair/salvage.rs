@@ -11,7 +11,7 @@ use crate::codec::pack::{Pack, rows_per_pack};
 use crate::codec::table::{PACKED, number_of};
 use crate::codec::trace::StoredTrace;
 use crate::codec::{Table, UserHash, frame, record, vector};
-use crate::engine::doctor::{Damage, ShardReport, chunk_of};
+use crate::engine::doctor::{Damage, STALE, ShardReport, chunk_of};
 use crate::engine::full_vectors::pack_number;
 use crate::engine::head::{ChunkKey, Head, head_place, unnamed};
 use crate::error::Result;
@@ -47,7 +47,7 @@ pub(super) struct Salvage<'a> {
 
 impl<'a> Salvage<'a> {
     /// Of a user whose head was read.
-    pub(super) fn new(core: &'a Core, report: &'a ShardReport, carved: &Carved, head: Head) -> Result<Self> {
+    pub(super) fn new(core: &'a Core, report: &'a ShardReport, carved: &Carved, head: Head) -> Self {
         let candidates = gather(report, carved, head.user);
         let mut salvage = Self {
             core,
@@ -64,8 +64,8 @@ impl<'a> Salvage<'a> {
             older: Vec::new(),
             lost: Vec::new(),
         };
-        salvage.collect()?;
-        Ok(salvage)
+        salvage.collect();
+        salvage
     }
 
     /// Of a user whose head or row is damaged: KEYRING has the keys. `None` where they open nothing.
@@ -88,7 +88,7 @@ impl<'a> Salvage<'a> {
             let unnamed = UserFacts::new(UserId::new(&unnamed(user))?);
             let owner = SlotOwner { user, generation: slot.generation, epoch: slot.epoch };
             let head = Head::new(owner, number, keys, facts.unwrap_or(unnamed));
-            let salvage = Self::new(core, report, carved, head)?;
+            let salvage = Self::new(core, report, carved, head);
             if is_known || !salvage.chunks.is_empty() {
                 return Ok(Some(salvage));
             }
@@ -100,7 +100,7 @@ impl<'a> Salvage<'a> {
         Damage::in_table(self.report.number, table, self.head.facts.user_id.as_str().to_owned(), number, says)
     }
 
-    fn collect(&mut self) -> Result<()> {
+    fn collect(&mut self) {
         self.candidates.sort_by_key(|one| std::cmp::Reverse((one.version, one.live)));
         self.open_keys();
         self.open_tombstones();
@@ -125,7 +125,6 @@ impl<'a> Salvage<'a> {
         self.count_numbers(&candidates);
         self.find_vectors(&candidates);
         self.name_what_is_gone(&candidates);
-        Ok(())
     }
 
     fn open_keys(&mut self) {
@@ -258,6 +257,11 @@ impl<'a> Salvage<'a> {
                 }
                 Some(_) => {}
             }
+        }
+        let name = self.head.facts.user_id.as_str();
+        let sums = self.report.damaged.iter().filter(|damage| damage.user.as_deref() == Some(name));
+        if self.trusted && sums.filter(|damage| damage.what.starts_with(STALE)).count() > 0 {
+            older.push(self.name(Table::Records, None, "some value may be older than it was"));
         }
         let gone = (self.head.facts.live as usize).saturating_sub(self.rows.len() + lost.len());
         if gone > 0 {

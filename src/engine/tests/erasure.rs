@@ -259,7 +259,7 @@ fn upkeep_leaves_nothing_that_a_later_forgetting_would_miss() {
 
 #[test]
 fn a_repair_brings_nothing_back_and_what_it_kept_is_forgotten_with_the_rest() {
-    use crate::world::{File, FileSystem, OpenMode};
+    use crate::world::{FileSystem, OpenMode};
     let fs = RecordingFs::new();
     let core = open(&fs, 9);
     remember(&core, "ada", 0..300);
