@@ -21,7 +21,7 @@ fn exported(user: &User) -> Vec<u8> {
     let mut out = Vec::new();
     let done = user.export(&mut out).unwrap();
     assert_eq!(done.damaged, Vec::<String>::new());
-    assert_eq!(out.iter().filter(|byte| **byte == b'\n').count() as u64, done.memories + 1);
+    assert_eq!(std::str::from_utf8(&out).unwrap().lines().count() as u64, done.memories + 1);
     out
 }
 

@@ -102,7 +102,9 @@ fn nothing_secret_is_shown_by_a_run_with_every_kind_of_trouble() {
     shown.debug(&built);
     let store = store.unwrap();
     let ada = store.user("ada").unwrap().with_level(Sensitivity::Secret);
-    (shown.debug(&store), shown.debug(&ada), shown.debug(&marked(1)));
+    shown.debug(&store);
+    shown.debug(&ada);
+    shown.debug(&marked(1));
     shown.outcome(ada.remember(marked(1)));
     shown.outcome(ada.remember_all((2..300).map(marked)).map(|all| all.len()));
     shown.outcome(ada.get(id(1)));

@@ -1,5 +1,7 @@
 //! The locks of `parking_lot`, as far as the library's files that are compiled here use them, over shuttle's.
 
+#![expect(clippy::missing_panics_doc, reason = "a model that panics has failed")]
+
 use std::ops::{Deref, DerefMut};
 
 use shuttle::sync;

@@ -151,6 +151,8 @@ impl UserWriter<'_, '_> {
             memory.space = before.space;
         }
         (memory.version, memory.updated_at) = (before.version, before.updated_at);
+        // Going back is a change of what it says, and has its own time: no reason to go back again.
+        memory.revised_at = before.revised_at;
         if matches!(edit, VectorEdit::Keep) && memory == before {
             done.unchanged += 1;
             return Ok(());

@@ -18,7 +18,7 @@ pub(crate) fn model() {
         let (queue, done, busy) = (Arc::clone(&queue), Arc::clone(&done), Arc::clone(&busy));
         thread::spawn(move || {
             for job in number * JOBS..(number + 1) * JOBS {
-                queue.submit(job, is_loner, |batch| commit(&batch, &done, &busy));
+                queue.submit(job, |job| is_loner(*job), |batch| commit(&batch, &done, &busy));
                 assert_eq!(done[job].load(Ordering::Relaxed), 1, "answered before it was done, or done twice");
             }
         })
@@ -27,13 +27,13 @@ pub(crate) fn model() {
     assert!(done.iter().all(|times| times.load(Ordering::Relaxed) == 1));
 }
 
-fn is_loner(job: &usize) -> bool {
+fn is_loner(job: usize) -> bool {
     job.is_multiple_of(3)
 }
 
 fn commit(batch: &[usize], done: &[AtomicU32], busy: &AtomicBool) {
     assert!(!busy.swap(true, Ordering::Relaxed), "two lead");
-    assert!(batch.len() == 1 || !batch.iter().any(is_loner), "a loner is not alone");
+    assert!(batch.len() == 1 || !batch.iter().any(|job| is_loner(*job)), "a loner is not alone");
     thread::yield_now();
     batch.iter().for_each(|job| _ = done[*job].fetch_add(1, Ordering::Relaxed));
     busy.store(false, Ordering::Relaxed);
