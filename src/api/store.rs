@@ -390,7 +390,8 @@ impl Store {
     ///
     /// # fn main() -> mnemic::Result<()> {
     /// # let dir = tempfile::tempdir().unwrap();
-    /// # let store = mnemic::Store::open(dir.path().join("memory"))?;
+    /// # let path = dir.path().join("memory");
+    /// let store = mnemic::Store::builder(path).embedder(mnemic::HashedNgrams::new()).open()?;
     /// let done = store.embed_pending(|progress| {
     ///     println!("{} of {} users", progress.users_done, progress.users);
     ///     ControlFlow::Continue(())

@@ -4,6 +4,7 @@ mod rotate;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicU8;
 
 use parking_lot::Mutex;
 
@@ -32,6 +33,8 @@ pub(crate) struct Keyring {
     secret: Key,
     /// The slot after the last one that was ever written.
     next_slot: Mutex<u32>,
+    /// Copies of the header, a bit each, that could not be read when the store was opened.
+    unreadable: AtomicU8,
 }
 
 /// The keys of one user.

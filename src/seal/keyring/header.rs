@@ -1,6 +1,7 @@
 //! Creation, opening and closing of the KEYRING.
 
 use std::path::Path;
+use std::sync::atomic::{AtomicU8, Ordering};
 
 use parking_lot::Mutex;
 
@@ -35,6 +36,7 @@ impl Keyring {
             root,
             secret,
             next_slot: Mutex::new(0),
+            unreadable: AtomicU8::new(0),
         };
         keyring.extend_to(keyring::len_for(0))?;
         keyring.write_header()?;
@@ -54,7 +56,7 @@ impl Keyring {
             std::io::ErrorKind::NotFound => Error::corrupt("KEYRING: missing"),
             _ => file_error("open", &path, error),
         })?;
-        let (header, is_settled) = read_header(file.as_ref(), &path)?;
+        let (header, is_settled, unreadable) = read_header(file.as_ref(), &path)?;
         if header.store_id != store_id {
             return Err(Error::corrupt("KEYRING: of another store"));
         }
@@ -67,11 +69,13 @@ impl Keyring {
         let secret = suite.unwrap(&wrap, SECRET, &header.store_secret).ok_or_else(damaged)?;
         let next_slot = Mutex::new(find_next_slot(file.as_ref(), &path)?);
         let kind = header.master;
-        let keyring = Self { path, file, header: Mutex::new(header), suite, root, secret, next_slot };
+        let none = AtomicU8::new(0);
+        let keyring = Self { path, file, header: Mutex::new(header), suite, root, secret, next_slot, unreadable: none };
         // A change of the master key may have been cut short: what another key opens must not stay.
         if !is_settled {
             keyring.write_header()?;
         }
+        keyring.unreadable.store(unreadable, Ordering::Relaxed);
         tidy_local(world, store, &kind, &fits)?;
         Ok(keyring)
     }
@@ -91,7 +95,8 @@ impl Keyring {
         self.write_header()
     }
 
-    /// Which of the two copies of the header can't be read. Where a write was cut between them they differ; both count.
+    /// Which of the two copies of the header can't be read, or could not when the store was opened, which puts it right.
+    /// Where a write was cut between them they differ; both count.
     pub(crate) fn damaged_header_copies(&self) -> Result<Vec<&'static str>> {
         let mut damaged = Vec::new();
         for (copy, name) in ["A", "B"].into_iter().enumerate() {
@@ -99,7 +104,8 @@ impl Keyring {
             self.io("read", |file| file.read_at(copy as u64 * PAGE_BYTES, &mut page))?;
             let known = self.header.lock().clone();
             let is_whole = |read: Header| Header { clean: known.clean.clone(), ..read } == known;
-            if !Header::decode(&page).is_ok_and(is_whole) {
+            let was_unreadable = self.unreadable.load(Ordering::Relaxed) >> copy & 1 == 1;
+            if was_unreadable || !Header::decode(&page).is_ok_and(is_whole) {
                 damaged.push(name);
             }
         }
@@ -108,7 +114,9 @@ impl Keyring {
 
     /// Writes both copies of the header, one after the other, so that one is whole at any time.
     pub(crate) fn write_header(&self) -> Result<()> {
-        self.write_pages(&self.header.lock())
+        self.write_pages(&self.header.lock())?;
+        self.unreadable.store(0, Ordering::Relaxed);
+        Ok(())
     }
 
     pub(super) fn write_pages(&self, header: &Header) -> Result<()> {
@@ -168,16 +176,21 @@ fn fits_of(check: [u8; 32], store_id: [u8; 16]) -> impl Fn(&Key) -> bool {
 
 /// The first copy that is whole, and whether the other is the same. Where both are whole and differ, a write was cut
 /// between them, and the first is newer.
-fn read_header(file: &dyn File, path: &Path) -> Result<(Header, bool)> {
+fn read_header(file: &dyn File, path: &Path) -> Result<(Header, bool, u8)> {
     let mut pages = [vec![0; PAGE_BYTES as usize], vec![0; PAGE_BYTES as usize]];
-    let mut answer = Err(Error::corrupt("KEYRING: too short"));
+    let (mut answer, mut unreadable) = (Err(Error::corrupt("KEYRING: too short")), 0);
     for (copy, page) in pages.iter_mut().enumerate() {
         match retry_interrupted(|| file.read_at(copy as u64 * PAGE_BYTES, page)) {
-            Ok(()) if answer.is_err() => answer = Header::decode(page),
-            Ok(()) => {}
+            Ok(()) => {
+                let read = Header::decode(page);
+                unreadable |= u8::from(read.is_err()) << copy;
+                if answer.is_err() {
+                    answer = read;
+                }
+            }
             Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => {}
             Err(error) => return Err(file_error("read", path, error)),
         }
     }
-    answer.map(|header| (header, pages[0] == pages[1]))
+    answer.map(|header| (header, pages[0] == pages[1], unreadable))
 }

@@ -33,7 +33,10 @@ fn a_wrong_key_is_denied_and_damage_is_corrupt() {
     assert_eq!(open(&world, &MasterKey::local_file()).unwrap_err().kind(), ErrorKind::Denied);
     let file = world.fs().open(Path::new("s/KEYRING"), crate::world::OpenMode::ReadWrite).unwrap();
     file.write_at(40, &[0xff; 8]).unwrap();
-    assert!(open(&world, &right).is_ok(), "one damaged copy is survived");
+    let healed = open(&world, &right).expect("one damaged copy is survived");
+    assert_eq!(healed.damaged_header_copies().unwrap(), ["A"], "and told of, though it was written anew");
+    assert!(open(&world, &right).unwrap().damaged_header_copies().unwrap().is_empty());
+    file.write_at(40, &[0xff; 8]).unwrap();
     file.write_at(4096 + 40, &[0xff; 8]).unwrap();
     assert_eq!(open(&world, &right).unwrap_err().kind(), ErrorKind::Corrupt);
 }
