@@ -38,9 +38,6 @@ fn a_wrong_key_is_denied_and_damage_is_corrupt() {
     assert!(open(&world, &right).unwrap().damaged_header_copies().unwrap().is_empty());
     file.write_at(40, &[0xff; 8]).unwrap();
     file.write_at(4096 + 40, &[0xff; 8]).unwrap();
-    assert!(open(&world, &right).is_ok(), "the open before has mended the other");
-    file.write_at(40, &[0xff; 8]).unwrap();
-    file.write_at(4096 + 40, &[0xff; 8]).unwrap();
     assert_eq!(open(&world, &right).unwrap_err().kind(), ErrorKind::Corrupt);
 }
 
