@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use mnemic::memory::{Memory, MemoryId, Sensitivity};
 use mnemic::world::testing::RecordingFs;
-use mnemic::{Diagnosis, EmptyReason, Error, ErrorKind, ListOptions, Store, User};
+use mnemic::{EmptyReason, Error, ErrorKind, ListOptions, Store, User};
 
 use super::Patient;
 use crate::check::{Check, Say, ensure};
@@ -15,7 +15,13 @@ const KINDS: [ErrorKind; 4] = [ErrorKind::Corrupt, ErrorKind::Denied, ErrorKind:
 pub(super) const VANISHED: &str = "a whole user vanished";
 
 /// Asks a damaged store everything.
-pub(super) fn probe(patient: &Patient, image: &RecordingFs, files: &[String], writes: bool, repairs: bool) -> Check {
+pub(super) fn probe(
+    patient: &Patient,
+    image: &RecordingFs,
+    files: &[String],
+    writes: bool,
+    repairs: Option<bool>,
+) -> Check {
     let store = match patient.setting.open(image, 77) {
         Ok(store) => store,
         Err(error) => {
@@ -25,10 +31,14 @@ pub(super) fn probe(patient: &Patient, image: &RecordingFs, files: &[String], wr
         }
     };
     let whole = ask_all(patient, &store, &patient.model, files)?;
-    let found = store.doctor().or_else(|error| allowed(&error).map(|()| Diagnosis::default())).say("doctor")?;
-    ensure!(whole || !found.is_clean(), "damage was met, and the doctor found none");
-    if repairs && !found.is_clean() {
-        return repair(patient, image, store, files);
+    let clean = match store.doctor() {
+        Ok(found) => found.is_clean(),
+        // An error is told as well.
+        Err(error) => allowed(&error).map(|()| false).say("doctor")?,
+    };
+    ensure!(whole || !clean, "damage was met, and the doctor found none");
+    if let (Some(is_older), false) = (repairs, clean) {
+        return repair(patient, image, store, files, is_older);
     }
     if writes {
         let model = write_all(patient, &store, files)?;
@@ -43,20 +53,35 @@ pub(super) fn probe(patient: &Patient, image: &RecordingFs, files: &[String], wr
 
 /// Repairs until the doctor is content, which takes a second time where snapshots are concerned. Then all that is there
 /// is right, and nothing more is damaged; what is older or gone was named.
-fn repair(patient: &Patient, image: &RecordingFs, mut store: Store, files: &[String]) -> Check {
-    let (mut older, mut lost, mut stale) = (0, 0, false);
+fn repair(patient: &Patient, image: &RecordingFs, mut store: Store, files: &[String], mut stale: bool) -> Check {
+    let (mut older, mut lost) = (0, 0);
     for round in 0..3 {
-        let done = store.repair().say("repair")?;
+        let done = match store.repair() {
+            Ok(done) => done,
+            // A handle that has met damage may refuse; one that is opened anew does not.
+            Err(error) => {
+                allowed(&error).say("repair")?;
+                drop(store);
+                store = patient.setting.open(image, 90 + round).say("open after a refused repair")?;
+                continue;
+            }
+        };
         // A memory whose vector is lost is there, and pending.
         (older, lost) = (older + done.older.len() + done.pending as usize, lost + done.lost.len());
         stale |= done.lost.iter().any(|damage| damage.part == "file");
         drop(store);
         store = patient.setting.open(image, 80 + round).say("open after a repair")?;
-        if store.doctor().say("doctor after a repair")?.is_clean() {
-            break;
+        match store.doctor() {
+            Ok(found) if found.is_clean() => break,
+            Ok(_) => {}
+            Err(error) => return allowed(&error).say("doctor after a repair"),
         }
     }
-    let found = store.doctor().say("doctor after a repair")?;
+    let found = match store.doctor() {
+        Ok(found) => found,
+        // A shard that answers an error, and no more, hides nothing.
+        Err(error) => return allowed(&error).say("doctor after a repair"),
+    };
     ensure!(found.is_clean(), "after a repair: {:?}", found.damaged);
     let again = store.repair().say("second repair")?;
     ensure!(again.is_unchanged(), "a second repair did something: {again:?}");
@@ -70,7 +95,7 @@ fn repair(patient: &Patient, image: &RecordingFs, mut store: Store, files: &[Str
         let changed = page.memories.len() - kept;
         ensure!(stale || changed <= older, "user {user:?}: {changed} memories changed in a repair, {older} were told");
         let newer = files.iter().any(|file| file == "KEYRING" || file == "MASTERKEY");
-        ensure!(newer || kept == state.rows.len() || older + lost > 0, "user {user:?}: lost without a word");
+        ensure!(stale || newer || kept == state.rows.len() || older + lost > 0, "user {user:?}: lost without a word");
     }
     Ok(())
 }
