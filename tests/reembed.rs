@@ -222,3 +222,23 @@ fn a_power_cut_at_any_operation_of_a_change_of_model_is_survived() {
         }
     }
 }
+
+#[test]
+fn what_the_model_has_no_vector_for_is_in_snapshots_and_exports_too() {
+    let (world, mood) = (TestWorld::new(6), Arc::new(AtomicU8::new(WORKS)));
+    let store = open(&world, "a", 16, &mood);
+    let ada = store.user("ada").unwrap();
+    let mute: Vec<_> = (0..300).map(|n| NewMemory::note(format!("nothing {n}"))).collect();
+    assert!(ada.remember_all(mute).unwrap().iter().all(Result::is_ok));
+    let ids = notes(&ada, 300);
+    ada.update(ids[0], Update::new().text("nothing any more")).unwrap();
+    let taken = store.snapshot().unwrap();
+    assert_eq!((taken.memories, taken.damaged.len()), (600, 0), "{:?}", taken.damaged);
+    assert!(store.doctor().unwrap().is_clean());
+    let mut lines = Vec::new();
+    ada.export(&mut lines).unwrap();
+    assert!(lines.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).count() >= 600);
+    let done = store.restore(taken.id).unwrap();
+    assert_eq!((done.damaged, done.unchanged), (0, 600));
+    assert_eq!((ada.stats().unwrap().pending, ada.stats().unwrap().without_vector), (0, 301));
+}

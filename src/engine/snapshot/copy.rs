@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 
 use zeroize::Zeroizing;
 
+use crate::codec::block::{StoredVector, decode_overlay};
 use crate::codec::head::BLOCK_ROWS;
 use crate::codec::pack::{Pack, rows_per_pack};
 use crate::codec::snapshot::{RowKey, Section, encode_row, encode_section, frame_key};
@@ -114,27 +115,35 @@ impl<'a> Copier<'a> {
 pub(in crate::engine) struct PackReader(Option<(u64, Pack)>);
 
 impl PackReader {
-    /// The vector of a row that has one, as a value of its own holds it.
+    /// The vector of a row as a value of its own holds it; empty where the model has none for it, or the model was left.
     pub(in crate::engine) fn find(&mut self, core: &Core, view: &ReadView, head: &Head, row: u32) -> Result<Vec<u8>> {
-        let missing = || Error::corrupt(format!("vectors: row {row} of {} is missing", head.user));
         let chunk = head.chunk_key(core, view, row_chunk(row))?;
-        let open = |number| {
+        let open = |table, number| {
             let key = numbered(head.user, number);
-            let bytes = view.get(Table::Vectors, &key)?;
-            bytes.map(|bytes| head.open_value(core, Table::Vectors, &key, &chunk, &bytes)).transpose()
+            let bytes = view.get(table, &key)?;
+            bytes.map(|bytes| head.open_value(core, table, &key, &chunk, &bytes)).transpose()
         };
-        if let Some(own) = open(u64::from(row))? {
+        if let Some(own) = open(Table::Vectors, u64::from(row))? {
             return Ok(own.to_vec());
         }
-        let dims = core.spaces.read().current().map(|(_, space)| space.dims()).ok_or_else(missing)?;
+        if let Some(overlay) = open(Table::Rows, u64::from(row))?
+            && matches!(decode_overlay(&overlay)?.vector, StoredVector::None)
+        {
+            return Ok(Vec::new());
+        }
+        let current = core.spaces.read().current().map(|(number, space)| (number, space.dims()));
+        let Some((space, dims)) = current.filter(|_| u64::from(row) < head.facts.closed_rows()) else {
+            return Ok(Vec::new());
+        };
         let (per_pack, within) = (rows_per_pack(dims), (row % BLOCK_ROWS) as usize);
         let number = pack_number(row / BLOCK_ROWS, within / per_pack);
         if self.0.as_ref().is_none_or(|(held, _)| *held != number) {
-            self.0 = Some((number, Pack::decode(&open(number)?.ok_or_else(missing)?)?));
+            self.0 =
+                open(Table::Vectors, number)?.map(|plain| Pack::decode(&plain)).transpose()?.map(|pack| (number, pack));
         }
-        let (_, pack) = self.0.as_ref().ok_or_else(missing)?;
-        let numbers = pack.vector(within % per_pack).ok_or_else(missing)?;
-        Ok(vector::encode(pack.space, &Vector::from_unit(numbers.to_vec())))
+        let pack = self.0.as_ref().map(|(_, pack)| pack).filter(|pack| pack.space == space);
+        let numbers = pack.and_then(|pack| pack.vector(within % per_pack));
+        Ok(numbers.map(|numbers| vector::encode(space, &Vector::from_unit(numbers.to_vec()))).unwrap_or_default())
     }
 }
 
