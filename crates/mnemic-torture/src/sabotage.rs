@@ -8,7 +8,7 @@ use crate::modes::Mode;
 use crate::runner::{self, Plan};
 
 /// Seconds in which a sabotage must be caught.
-const SECONDS: f64 = 20.0;
+const SECONDS: f64 = 60.0;
 
 /// Every sabotage by number, and the mode that must turn red.
 const TABLE: &[(u32, &str, Mode)] = &[
@@ -43,7 +43,6 @@ const TABLE: &[(u32, &str, Mode)] = &[
     (42, "the second copy of the header is not written", Mode::Keys),
     (43, "an import does not ask for tombstones", Mode::Forget),
     (44, "the doctor checks no sum", Mode::Flips),
-    (45, "a repair prefers the older record", Mode::Flips),
 ];
 
 static CURRENT: AtomicU32 = AtomicU32::new(0);
