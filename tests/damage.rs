@@ -2,26 +2,10 @@
 
 mod support;
 
-use std::path::Path;
-
 use mnemic::memory::MemoryId;
 use mnemic::world::testing::RecordingFs;
-use mnemic::world::{FileSystem, OpenMode};
 use mnemic::{ErrorKind, ListOptions, Query, Store};
-use support::{DIMS, PATH, builder, id, note, state_of, world_over};
-
-fn read(fs: &RecordingFs, file: &str) -> Vec<u8> {
-    let open = fs.open(&Path::new(PATH).join(file), OpenMode::Read).unwrap();
-    let mut bytes = vec![0; open.len().unwrap() as usize];
-    open.read_at(0, &mut bytes).unwrap();
-    bytes
-}
-
-fn write(fs: &RecordingFs, file: &str, bytes: &[u8]) {
-    let open = fs.open(&Path::new(PATH).join(file), OpenMode::ReadWrite).unwrap();
-    open.set_len(bytes.len() as u64).unwrap();
-    open.write_at(0, bytes).unwrap();
-}
+use support::{DIMS, builder, id, note, read, state_of, world_over, write};
 
 fn open(fs: &RecordingFs, shards: u32) -> Store {
     builder(&world_over(fs, 9)).shards(shards).open().unwrap()

@@ -9,26 +9,13 @@ use mnemic::memory::{NewMemory, Sensitivity};
 use mnemic::world::testing::{RecordingFs, SplitMix64};
 use mnemic::world::{FileSystem, OpenMode};
 use mnemic::{Correction, Diagnosis, ErrorKind, Query, Repaired, Store, Update};
-use support::{PATH, State, builder, id, note, state_of, vector, world_over};
+use support::{PATH, State, builder, id, note, read, state_of, vector, world_over, write};
 
 const SHARD: &str = "shards/00.redb";
 const PAGE: usize = 4096;
 
 /// Damages a store.
 type Spoil<'a> = &'a dyn Fn(&RecordingFs);
-
-fn read(fs: &RecordingFs, file: &str) -> Vec<u8> {
-    let open = fs.open(&Path::new(PATH).join(file), OpenMode::Read).unwrap();
-    let mut bytes = vec![0; open.len().unwrap() as usize];
-    open.read_at(0, &mut bytes).unwrap();
-    bytes
-}
-
-fn write(fs: &RecordingFs, file: &str, bytes: &[u8]) {
-    let open = fs.open(&Path::new(PATH).join(file), OpenMode::ReadWrite).unwrap();
-    open.set_len(bytes.len() as u64).unwrap();
-    open.write_at(0, bytes).unwrap();
-}
 
 fn flip(fs: &RecordingFs, file: &str, at: usize, bit: u8) {
     let open = fs.open(&Path::new(PATH).join(file), OpenMode::ReadWrite).unwrap();

@@ -162,6 +162,8 @@ impl User {
     ///   floor or filter makes no sense.
     /// * [`Unsupported`](crate::ErrorKind::Unsupported): a text query without an embedder, with one that failed, or
     ///   with one of another space than the stored vectors; the message names both models.
+    /// * [`Busy`](crate::ErrorKind::Busy): the store's embedding model was being changed, or the user's memories changed
+    ///   faster than they could be read. Try again.
     /// * [`Corrupt`](crate::ErrorKind::Corrupt): the user's values are not complete.
     ///
     /// # Cost

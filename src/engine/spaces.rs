@@ -1,5 +1,7 @@
 //! The embedding spaces of the store, and which one its vectors are in.
 
+use parking_lot::RwLockWriteGuard;
+
 use crate::embed::Embedder;
 use crate::engine::core::Core;
 use crate::error::{Error, Result};
@@ -73,15 +75,9 @@ impl Core {
 
     /// Declares the store's first space; the same one again is fine.
     pub(crate) fn declare(&self, space: Space) -> Result<()> {
-        let mut spaces = self.spaces.write();
+        let spaces = self.spaces.write();
         match spaces.all.last() {
-            None => {
-                self.directory.set_spaces(vec![space.clone()])?;
-                spaces.all.push(space);
-                // Indexes that were loaded before have no room for vectors.
-                self.cache.clear();
-                Ok(())
-            }
+            None => self.append(spaces, space),
             Some(current) if current.same_vectors(&space) => Ok(()),
             Some(current) => Err(Error::conflict(format!(
                 "space: the store has {:?} with {} dims, not {:?} with {}",
@@ -95,17 +91,24 @@ impl Core {
 
     /// Makes the space of the embedder given at open the current one. What is stored in others is pending from now on.
     pub(crate) fn adopt_space(&self) -> Result<()> {
-        let mut spaces = self.spaces.write();
+        let spaces = self.spaces.write();
         let Some(new) = spaces.foreign.clone() else { return Ok(()) };
         if spaces.all.len() >= SPACES_MAX {
             return Err(Error::unsupported(format!(
                 "reembed: the store had {SPACES_MAX} models, the most that it can"
             )));
         }
+        self.append(spaces, new)
+    }
+
+    /// Makes a space the current one, and lets go of indexes that were loaded for another. Whoever holds a user may be
+    /// waiting for the spaces, so they are given back first.
+    fn append(&self, mut spaces: RwLockWriteGuard<'_, Spaces>, new: Space) -> Result<()> {
         let mut all = spaces.all.clone();
         all.push(new);
         self.directory.set_spaces(all.clone())?;
-        (spaces.all, spaces.foreign) = (all, None);
+        spaces.foreign.take_if(|foreign| all.last().is_some_and(|current| current.same_vectors(foreign)));
+        spaces.all = all;
         drop(spaces);
         self.cache.clear();
         Ok(())

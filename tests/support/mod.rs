@@ -2,9 +2,11 @@
 #![allow(dead_code, unreachable_pub, reason = "each test uses a part of it")]
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use mnemic::memory::{MemoryId, NewMemory, Sensitivity, StatusKind};
 use mnemic::world::testing::{RecordingFs, SplitMix64, TestWorld};
+use mnemic::world::{FileSystem, OpenMode};
 use mnemic::{Builder, ListOptions, Result, Store};
 
 pub const DIMS: usize = 16;
@@ -66,4 +68,19 @@ pub fn state_of(store: &Store) -> Result<State> {
 /// A note with an id and a vector.
 pub fn note(number: u64, text: &str, vector: Vec<f32>) -> NewMemory {
     NewMemory::note(text).id(id(number)).vector(vector)
+}
+
+/// A file of the store.
+pub fn read(fs: &RecordingFs, file: &str) -> Vec<u8> {
+    let open = fs.open(&Path::new(PATH).join(file), OpenMode::Read).unwrap();
+    let mut bytes = vec![0; open.len().unwrap() as usize];
+    open.read_at(0, &mut bytes).unwrap();
+    bytes
+}
+
+/// Replaces the contents of a file of the store.
+pub fn write(fs: &RecordingFs, file: &str, bytes: &[u8]) {
+    let open = fs.open(&Path::new(PATH).join(file), OpenMode::ReadWrite).unwrap();
+    open.set_len(bytes.len() as u64).unwrap();
+    open.write_at(0, bytes).unwrap();
 }

@@ -2,7 +2,6 @@
 
 mod data;
 mod formula;
-mod sweep;
 
 use data::Set;
 use formula::{Settings, figures, names_date};
