@@ -86,9 +86,12 @@ fn main() {
         let each = |time: f64| time * 1e6 / QUERIES as f64;
         println!("| {name} | {:.0} | {:.0} | {:.2} | {:.0} | {:.2} |", each(d), each(h), h / d, each(m), m / d);
     }
-    let user = store.user("notes").expect("a user");
-    let mut next = (0..QUERIES).cycle();
-    common::criterion().bench_function("hybrid recall of notes", |bench| {
-        bench.iter(|| user.recall_ids(&hybrid[next.next().unwrap_or(0)]));
-    });
+    let mut criterion = common::criterion();
+    for name in ["notes", "turns of conversations"] {
+        let user = store.user(name).expect("a user");
+        let mut next = (0..QUERIES).cycle();
+        criterion.bench_function(&format!("hybrid recall of {name}"), |bench| {
+            bench.iter(|| user.recall_ids(&hybrid[next.next().unwrap_or(0)]));
+        });
+    }
 }

@@ -36,6 +36,9 @@ impl LegSwitches {
     pub const WORDS: Self = Self { dense: false, time: false, speaker: false, context: false, ..Self::ALL };
 }
 
+/// With fewer than one in so many rows, they are looked up one by one.
+const SPARSE_PART: usize = 4;
+
 /// The analysed text of a query.
 pub(crate) struct TextQuery {
     words: QueryWords,
@@ -86,8 +89,10 @@ pub(crate) struct TextLegs<'a> {
     scores: Scores,
     /// How well a row meets the moment; empty where the question names none.
     times: Vec<f64>,
-    /// Whether the question names the speaker of a row; empty where it names none.
-    spoken: Vec<bool>,
+    /// The rows that the moment may say something of.
+    timed: Vec<u32>,
+    /// 1 for a row whose speaker the question names; empty where it names none.
+    spoken: Vec<f64>,
     context: Vec<f64>,
     /// What the quantised rows gave, where the context had to look at all of them.
     sums: Option<Sums>,
@@ -103,9 +108,9 @@ impl<'a> TextLegs<'a> {
         } else {
             Scores::default()
         };
-        let (times, spoken, shares) = (Vec::new(), Vec::new(), ask.shares);
-        let mut legs =
-            Self { index, words, ask, query, scores, times, spoken, context: Vec::new(), sums: None, shares };
+        let (times, timed, spoken, context) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let shares = ask.shares;
+        let mut legs = Self { index, words, ask, query, scores, times, timed, spoken, context, sums: None, shares };
         legs.fill_times();
         legs.fill_spoken();
         if query.switches.context && words.has_turns() {
@@ -128,14 +133,15 @@ impl<'a> TextLegs<'a> {
         if asked.is_empty() {
             return;
         }
-        let reaches: Vec<(i64, i64)> = asked.iter().map(|asked| asked.interval.reaches()).collect();
-        let of = |instant: &i64| {
-            let reached = reaches.iter().any(|(first, last)| (*first..=*last).contains(instant));
-            if reached { time_match(asked, *instant, &[]) } else { 0.0 }
-        };
         let instants = self.words.instants();
-        self.times = instants.iter().map(of).collect();
+        self.times = vec![0.0; instants.len()];
+        for (first, last) in asked.iter().map(|asked| asked.interval.reaches()) {
+            let reached = |(_, instant): &(usize, &i64)| (first..=last).contains(*instant);
+            self.timed.extend(instants.iter().enumerate().filter(reached).map(|(row, _)| row as u32));
+        }
+        self.timed.iter().for_each(|row| self.times[*row as usize] = time_match(asked, instants[*row as usize], &[]));
         for (row, told) in self.words.told_rows() {
+            self.timed.push(row);
             if let (Some(time), Some(instant)) = (self.times.get_mut(row as usize), instants.get(row as usize)) {
                 *time = time_match(asked, *instant, told);
             }
@@ -147,8 +153,8 @@ impl<'a> TextLegs<'a> {
             return;
         }
         for (_, rows) in self.words.speakers().filter(|(speaker, _)| self.query.words.mentions(speaker)) {
-            self.spoken.resize(self.index.next_row as usize, false);
-            rows.iter().for_each(|row| self.spoken[*row as usize] = true);
+            self.spoken.resize(self.index.next_row as usize, 0.0);
+            rows.iter().for_each(|row| self.spoken[*row as usize] = 1.0);
         }
     }
 
@@ -158,16 +164,14 @@ impl<'a> TextLegs<'a> {
         let planes = bound.vector.as_ref().map(|vector| arena.kernel().quantise_query(vector.as_slice()));
         // Not a number where this query may not see a row.
         let mut bases = vec![f64::NAN; self.index.next_row as usize];
-        let sums = self.with_sight(|sight| {
-            arena.scan_quantised(planes.as_ref(), sight, |row, cos| {
-                let dense = cos.map_or(0.0, |cos| (cos - lo) / (hi - lo));
-                bases[row as usize] = self.shares.base(dense, self.scores.get(row));
-            })
-        });
-        self.sums = Some(sums);
+        let calibrated = |cos: f64| (cos - lo) / (hi - lo);
+        self.sums = Some(self.with_sight(|sight| arena.scan_quantised(planes.as_ref(), sight, calibrated, &mut bases)));
+        let scored = self.scores.as_slice().len().min(bases.len());
+        let (scored, rest) = bases.split_at_mut(scored);
+        scored.iter_mut().zip(self.scores.as_slice()).for_each(|(base, score)| *base = self.shares.base(*base, *score));
+        rest.iter_mut().for_each(|base| *base = self.shares.base(*base, 0.0));
         let mut context = vec![0.0; bases.len()];
-        let base = |row: u32| bases.get(row as usize).copied().filter(|base| !base.is_nan());
-        add_context(&self.shares, self.words.layout(), base, |row, sum| context[row as usize] = sum);
+        add_context(&self.shares, self.words.layout(), &bases, &mut context);
         self.context = context;
     }
 
@@ -176,23 +180,32 @@ impl<'a> TextLegs<'a> {
         let at = row as usize;
         let scene = self.ask.scene.is_some()
             && self.index.attributes(row).and_then(|a| a.scene.as_ref()) == self.ask.scene.as_ref();
-        let spoken = self.spoken.get(at).copied().unwrap_or(false);
         RowLegs {
             lexical: self.shares.words * self.scores.get(row),
             scene: self.shares.scene * f64::from(u8::from(scene)),
             time: self.shares.time * self.times.get(at).copied().unwrap_or(0.0),
-            speaker: self.shares.speaker * f64::from(u8::from(spoken)),
+            speaker: self.shares.speaker * self.spoken.get(at).copied().unwrap_or(0.0),
             context: self.context.get(at).copied().unwrap_or(0.0),
         }
     }
 
     /// The sums for the scan.
     pub(crate) fn fill(&mut self) -> ArenaLegs {
-        let by_row = self.by_row();
-        let mut legs = self.index.arena.legs();
-        self.with_sight(|sight| legs.fill(&self.index.arena, &by_row, sight));
+        let (arena, mut legs) = (&self.index.arena, self.index.arena.legs());
+        self.with_sight(|sight| match self.touched() {
+            Some(rows) => legs.fill_some(arena, rows.map(|row| (row, self.of(row).sum())), sight),
+            None => legs.fill(arena, &self.by_row(), sight),
+        });
         legs.keep_sums(self.sums.take());
         legs
+    }
+
+    /// The rows of which a leg may say something, some more than once; none where these are many.
+    fn touched(&self) -> Option<impl Iterator<Item = u32>> {
+        let rows = [self.scores.hits(), &self.timed];
+        let few = rows.iter().map(|rows| rows.len()).sum::<usize>() < self.index.next_row as usize / SPARSE_PART;
+        let others = self.ask.scene.is_some() || !self.spoken.is_empty() || !self.context.is_empty();
+        (few && !others).then(|| rows.into_iter().flatten().copied())
     }
 
     /// The sums of all legs by row number: leg after leg, in the order of [`RowLegs::sum`].
@@ -200,14 +213,13 @@ impl<'a> TextLegs<'a> {
         if self.ask.scene.is_some() {
             return (0..self.index.next_row).map(|row| self.of(row).sum()).collect();
         }
-        let mut sums = vec![0.0; self.index.next_row as usize];
+        let mut sums: Vec<f64> = self.scores.as_slice().iter().map(|score| self.shares.words * score).collect();
+        sums.resize(self.index.next_row as usize, 0.0);
         let mut add = |share: f64, values: &[f64]| {
             sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += share * value);
         };
-        add(self.shares.words, self.scores.as_slice());
         add(self.shares.time, &self.times);
-        let spoken: Vec<f64> = self.spoken.iter().map(|spoken| f64::from(u8::from(*spoken))).collect();
-        add(self.shares.speaker, &spoken);
+        add(self.shares.speaker, &self.spoken);
         add(1.0, &self.context);
         sums
     }

@@ -1,6 +1,8 @@
 //! Signs of a row against a query of four bits: an estimate of their cosine, the same on every kernel.
 
-use super::dispatch::{Dispatch, Kernel};
+use super::dispatch::Dispatch;
+#[cfg(target_arch = "x86_64")]
+use super::dispatch::Kernel;
 
 /// Rows whose words lie in turns, so that vector lanes are rows.
 pub(crate) const SKETCH_GROUP: usize = 8;

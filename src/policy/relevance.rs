@@ -104,52 +104,64 @@ impl TurnLayout {
     }
 }
 
-/// What its neighbours and its session add to each turn, as `add(row, near + session)`.
+/// What its neighbours and its session add to each turn: near + session, written to `context` by row number.
 ///
-/// `base` gives the base of a row, or `None` for one that this query may not see: such a row lends nothing, keeps its
-/// place between its neighbours, and is given nothing. Cost: linear in the turns.
-pub(crate) fn add_context(
-    shares: &Shares,
-    layout: &TurnLayout,
-    base: impl Fn(u32) -> Option<f64>,
-    mut add: impl FnMut(u32, f64),
-) {
-    let mut bases = Vec::new();
-    for session in layout.sessions() {
-        bases.clear();
-        bases.extend(session.iter().map(|&row| base(row)));
-        let whole = shares.session * best_mean(shares, &bases);
-        for (at, &row) in session.iter().enumerate().filter(|(at, _)| bases[*at].is_some()) {
-            add(row, near(shares, &bases, at) + whole);
+/// `bases` is by row number as well, not a number for a row that this query may not see: such a row lends nothing, keeps
+/// its place between its neighbours, and is given nothing. Cost: linear in the turns.
+pub(crate) fn add_context(shares: &Shares, layout: &TurnLayout, bases: &[f64], context: &mut [f64]) {
+    let (mut session, mut near, mut sums) = (Vec::new(), Vec::new(), Vec::new());
+    for rows in layout.sessions() {
+        session.clear();
+        session.extend(rows.iter().map(|row| bases.get(*row as usize).copied().unwrap_or(f64::NAN)));
+        fill_near(shares, &session, &mut near);
+        sums.clone_from(&near);
+        let whole = shares.session * best_mean(&session, &mut sums);
+        for ((row, base), near) in rows.iter().zip(&session).zip(&near) {
+            if let Some(context) = context.get_mut(*row as usize) {
+                *context = if base.is_nan() { 0.0 } else { near + whole };
+            }
         }
     }
 }
 
-fn near(shares: &Shares, bases: &[Option<f64>], at: usize) -> f64 {
-    let before = at.checked_sub(1).and_then(|at| bases[at]).unwrap_or(0.0);
-    let after = bases.get(at + 1).copied().flatten().unwrap_or(0.0);
-    shares.near * (before + after)
+/// What the turns before and after lend to each.
+fn fill_near(shares: &Shares, session: &[f64], near: &mut Vec<f64>) {
+    let lent = |base: &f64| if base.is_nan() { 0.0 } else { *base };
+    near.clear();
+    near.resize(session.len(), 0.0);
+    let Some(last) = session.len().checked_sub(1) else { return };
+    near[1..].iter_mut().zip(&session[..last]).for_each(|(near, before)| *near = lent(before));
+    near[..last].iter_mut().zip(&session[1..]).for_each(|(near, after)| *near += lent(after));
+    near.iter_mut().for_each(|near| *near *= shares.near);
 }
 
-/// The mean of the largest `base + near` of a session; of all, where it has fewer.
-fn best_mean(shares: &Shares, bases: &[Option<f64>]) -> f64 {
-    let mut best = [f64::NEG_INFINITY; BEST_TURNS];
-    let mut seen = 0;
-    for (at, base) in bases.iter().enumerate().filter_map(|(at, base)| Some((at, (*base)?))) {
-        insert_largest(&mut best, base + near(shares, bases, at));
-        seen += 1;
+/// The mean of the largest `base + near` of a session; of all, where it has fewer. Uses up `near`.
+fn best_mean(session: &[f64], near: &mut [f64]) -> f64 {
+    near.iter_mut().zip(session).for_each(|(near, base)| {
+        let sum = base + *near;
+        *near = if sum.is_nan() { f64::NEG_INFINITY } else { sum };
+    });
+    let count = session.iter().filter(|base| !base.is_nan()).count().min(BEST_TURNS);
+    let mut total = 0.0;
+    for _ in 0..count {
+        let most = largest(near);
+        total += most;
+        if let Some(taken) = near.iter_mut().find(|sum| **sum == most) {
+            *taken = f64::NEG_INFINITY;
+        }
     }
-    let count = BEST_TURNS.min(seen);
-    if count == 0 { 0.0 } else { best[..count].iter().sum::<f64>() / count as f64 }
+    if count == 0 { 0.0 } else { total / count as f64 }
 }
 
-/// Keeps the largest values, largest first.
-fn insert_largest(best: &mut [f64; BEST_TURNS], value: f64) {
-    let at = best.iter().position(|kept| value > *kept);
-    if let Some(at) = at {
-        best[at..].rotate_right(1);
-        best[at] = value;
+fn largest(values: &[f64]) -> f64 {
+    let larger = |a: f64, b: f64| if b > a { b } else { a };
+    let (chunks, rest) = values.as_chunks::<8>();
+    let mut most = [f64::NEG_INFINITY; 8];
+    for chunk in chunks {
+        most.iter_mut().zip(chunk).for_each(|(most, value)| *most = larger(*most, *value));
     }
+    most.iter_mut().zip(rest).for_each(|(most, value)| *most = larger(*most, *value));
+    most.into_iter().fold(f64::NEG_INFINITY, larger)
 }
 
 #[cfg(test)]
@@ -159,8 +171,9 @@ mod tests {
     fn context(bases: &[Option<f64>], sessions: &[&[u32]]) -> Vec<f64> {
         let mut layout = TurnLayout::default();
         sessions.iter().for_each(|rows| layout.push_session(rows.iter().copied()));
+        let bases: Vec<f64> = bases.iter().map(|base| base.unwrap_or(f64::NAN)).collect();
         let mut sums = vec![0.0; bases.len()];
-        add_context(&Shares::DEFAULT, &layout, |row| bases[row as usize], |row, sum| sums[row as usize] += sum);
+        add_context(&Shares::DEFAULT, &layout, &bases, &mut sums);
         sums
     }
 
@@ -187,6 +200,20 @@ mod tests {
         let whole = Shares::DEFAULT.session * 1.5;
         assert_eq!(sums, [whole, 0.0, whole]);
         assert_eq!(context(&[None, None], &[&[0, 1], &[]]), [0.0, 0.0]);
+    }
+
+    #[test]
+    fn the_best_of_a_long_session_are_found_wherever_they_stand() {
+        for len in [3, 8, 9, 24, 25, 40] {
+            for at in 0..len {
+                let bases: Vec<f64> = (0..len).map(|i| f64::from(u8::from(i == at)) * 7.0 - i as f64 / 64.0).collect();
+                let mut sums: Vec<f64> = bases.clone();
+                sums.sort_by(|a, b| b.total_cmp(a));
+                let mut near = vec![0.0; len];
+                assert_eq!(best_mean(&bases, &mut near), sums[..3].iter().sum::<f64>() / 3.0, "{at} of {len}");
+            }
+        }
+        assert_eq!(best_mean(&[f64::NAN, 2.0, f64::NAN], &mut [0.5; 3]), 2.5);
     }
 
     #[test]

@@ -4,9 +4,9 @@ use std::hash::{BuildHasherDefault, Hasher};
 use crate::memory::Sensitivity;
 use crate::text::{QueryTerm, TermHash, TermList};
 
-use super::bm25::Bm25;
-use super::postings::Postings;
-use super::scores::Scores;
+use super::bm25::{Bm25, Saturation};
+use super::postings::{CHUNK, Postings};
+use super::scores::{Scores, Sums};
 
 pub(super) const LEVELS: usize = 4;
 /// The level of a row that isn't there.
@@ -112,8 +112,7 @@ impl Lexical {
             return Scores::default();
         }
         let saturation = bm25.against(counted.length as f64 / counted.rows as f64);
-        let mut sums = vec![0.0; self.rows.len()];
-        let mut ceiling = 0.0;
+        let (mut sums, mut ceiling) = (Sums::of_rows(self.rows.len()), 0.0);
         for postings in query.iter().filter_map(|term| self.postings(term.term)) {
             let df = postings.df(usize::from(level));
             if df == 0 {
@@ -121,14 +120,26 @@ impl Lexical {
             }
             let most = Bm25::idf(counted.rows, df) * (bm25.k1 + 1.0);
             ceiling += most;
-            for (row, count) in postings.iter() {
-                let at = row as usize;
-                if self.levels[at] <= level {
-                    sums[at] += most * saturation.of(count, self.lengths[at]);
-                }
+            for (rows, counts) in postings.chunks() {
+                let mut values = self.saturated(level, saturation, rows, counts);
+                values.iter_mut().for_each(|value| *value *= most);
+                sums.add(rows, &values);
             }
         }
-        Scores::of_sums(sums, ceiling)
+        sums.over(ceiling)
+    }
+
+    /// What the counts of one term are worth in some rows; 0 in one above `level`.
+    fn saturated(&self, level: u8, saturation: Saturation, rows: &[u32], counts: &[u8]) -> [f64; CHUNK] {
+        let (mut seen, mut lengths) = ([0; CHUNK], [0; CHUNK]);
+        for (at, (row, count)) in rows.iter().zip(counts).enumerate().take(CHUNK) {
+            let row = *row as usize;
+            if let (Some(held), Some(length)) = (self.levels.get(row), self.lengths.get(row)) {
+                seen[at] = if *held <= level { *count } else { 0 };
+                lengths[at] = *length;
+            }
+        }
+        std::array::from_fn(|at| saturation.of(seen[at], lengths[at]))
     }
 
     #[cfg(test)]

@@ -1,5 +1,8 @@
 use super::inverted::LEVELS;
 
+/// Postings that are scored together.
+pub(super) const CHUNK: usize = 16;
+
 /// The rows that hold one term, ascending.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Postings {
@@ -43,8 +46,9 @@ impl Postings {
         self.rows.is_empty()
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = (u32, u8)> {
-        self.rows.iter().copied().zip(self.counts.iter().copied())
+    /// Rows with their counts, up to [`CHUNK`] at a time.
+    pub(super) fn chunks(&self) -> impl Iterator<Item = (&[u32], &[u8])> {
+        self.rows.chunks(CHUNK).zip(self.counts.chunks(CHUNK))
     }
 
     pub(super) fn bytes(&self) -> usize {

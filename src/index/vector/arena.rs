@@ -1,11 +1,12 @@
 //! The rows of one user, in blocks and time runs.
 
 use super::approximate::{Alike, Trials};
-use super::bits::BLOCK_ROWS;
+use super::bits::{BLOCK_ROWS, Bits};
 use super::block::Block;
 use super::facts::{Facts, NewRow, VectorSource};
 use super::legs::{Legs, Sight, Sums};
-use super::lookup::{SlotTable, hash_id, hash_row};
+use super::lookup::{SlotTable, hash_id};
+use super::row_table::RowTable;
 use super::runs::Run;
 use super::sheet::{Column, Sheet};
 use crate::error::{Error, Result};
@@ -28,7 +29,7 @@ pub(crate) struct Arena {
     pub(super) blocks: Vec<Block>,
     pub(super) runs: Vec<Run>,
     pub(super) has_tail: bool,
-    pub(super) by_row: SlotTable,
+    pub(super) by_row: RowTable,
     pub(super) by_id: SlotTable,
     pub(super) live: usize,
     pub(super) dead: usize,
@@ -54,7 +55,7 @@ impl Arena {
             blocks: Vec::new(),
             runs: Vec::new(),
             has_tail: false,
-            by_row: SlotTable::default(),
+            by_row: RowTable::default(),
             by_id: SlotTable::default(),
             live: 0,
             dead: 0,
@@ -118,7 +119,7 @@ impl Arena {
             let (block, lane) = place(slot);
             &self.blocks[block].facts[lane]
         };
-        self.by_row.insert(hash_row(row.facts.row), slot, |s| hash_row(facts(s).row));
+        self.by_row.set(row.facts.row, slot);
         self.by_id.insert(hash_id(&row.facts.id), slot, |s| hash_id(&facts(s).id));
         self.live += 1;
     }
@@ -160,7 +161,7 @@ impl Arena {
     pub(crate) fn remove(&mut self, row: u32) -> Result<()> {
         let (block, lane) = self.find(row)?;
         let id = self.blocks[block].facts[lane].id;
-        self.by_row.remove(hash_row(row), slot(block, lane));
+        self.by_row.remove(row);
         self.by_id.remove(hash_id(&id), slot(block, lane));
         self.alike.forget(self.blocks[block].member(lane).as_ref());
         self.blocks[block].remove(lane);
@@ -244,7 +245,7 @@ impl Arena {
     }
 
     fn slot_of(&self, row: u32) -> Option<u32> {
-        self.by_row.find(hash_row(row), |slot| self.facts_at(slot).row == row)
+        self.by_row.get(row)
     }
 
     fn slot_of_id(&self, id: &[u8; 16]) -> Option<u32> {
@@ -265,31 +266,31 @@ impl Arena {
         Legs::new(self.generation, self.blocks.len())
     }
 
-    /// Calls `each` with the number of every row that is seen, and with the cosine from the quantised row where there is
-    /// one: the same on every CPU. Returns the sums, for [`Legs::keep_sums`].
+    /// Writes to each row that is seen, by its number, what `of` makes of the cosine from its quantised vector: the same
+    /// on every CPU; 0 for a row without one. Returns the sums, for [`Legs::keep_sums`].
     pub(crate) fn scan_quantised(
         &self,
         query: Option<&PlanedQuery>,
         sight: &Sight<'_>,
-        mut each: impl FnMut(u32, Option<f64>),
+        of: impl Fn(f64) -> f64,
+        by_row: &mut [f64],
     ) -> Sums {
         let mut all = Vec::with_capacity(if query.is_some() { self.blocks.len() } else { 0 });
         for block in &self.blocks {
-            let mut sums = [0; BLOCK_ROWS];
+            let mut values = [0.0; BLOCK_ROWS];
             if let Some(query) = query {
+                let mut sums = [0; BLOCK_ROWS];
                 self.kernel.scan_i8(query, block.rows(), &mut sums[..block.len()]);
-            }
-            let (scales, known) = (block.column(Column::Scale), block.with_vector());
-            for lane in sight.lanes(block).iter().filter(|lane| sight.passes(&block.facts[*lane])) {
-                let cos = query.filter(|_| known.has(lane)).map(|query| {
-                    let step = f64::from(scales[lane]) * f64::from(query.scale);
-                    f64::from(sums[lane]) * step
-                });
-                each(block.numbers[lane], cos);
-            }
-            if query.is_some() {
+                let steps = block.column(Column::Scale).iter().map(|scale| f64::from(*scale) * f64::from(query.scale));
+                values
+                    .iter_mut()
+                    .zip(&sums)
+                    .zip(steps)
+                    .for_each(|((value, sum), step)| *value = of(f64::from(*sum) * step));
+                Bits::first(block.len()).without(&block.with_vector()).iter().for_each(|lane| values[lane] = 0.0);
                 all.push(sums);
             }
+            sight.show(block, &values, by_row);
         }
         Sums { generation: self.generation, blocks: all }
     }

@@ -12,7 +12,9 @@ impl Bits {
     pub(super) fn where_nonzero(values: &[f64]) -> Self {
         let mut bits = Self::default();
         for (word, values) in bits.0.iter_mut().zip(values.chunks(64)) {
-            *word = values.iter().enumerate().fold(0, |word, (at, value)| word | u64::from(*value != 0.0) << at);
+            let mut flags = [0; 64];
+            flags.iter_mut().zip(values).for_each(|(flag, value)| *flag = u8::from(*value != 0.0));
+            *word = flags.as_chunks().0.iter().rev().fold(0, |word, eight| word << 8 | u64::from(packed(*eight)));
         }
         bits
     }
@@ -66,13 +68,50 @@ impl Bits {
     }
 
     /// The rows in it, ascending.
-    pub(super) fn iter(self) -> impl Iterator<Item = usize> {
-        self.0.into_iter().enumerate().flat_map(|(i, word)| {
-            std::iter::successors((word != 0).then_some(word), |w| {
-                let rest = w & (w - 1);
-                (rest != 0).then_some(rest)
-            })
-            .map(move |w| 64 * i + w.trailing_zeros() as usize)
-        })
+    pub(super) fn iter(self) -> Lanes {
+        Lanes { words: self.0, at: 0 }
+    }
+}
+
+/// Eight flags of 0 or 1 as bits, the first the lowest: the product moves flag `i` to bit `56 + i`.
+fn packed(flags: [u8; 8]) -> u8 {
+    (u64::from_le_bytes(flags).wrapping_mul(0x0102_0408_1020_4080) >> 56) as u8
+}
+
+/// The rows of a set.
+pub(super) struct Lanes {
+    words: [u64; 4],
+    at: usize,
+}
+
+impl Iterator for Lanes {
+    type Item = usize;
+
+    fn next(&mut self) -> Option<usize> {
+        let mut word = self.words.get_mut(self.at)?;
+        while *word == 0 {
+            self.at += 1;
+            word = self.words.get_mut(self.at)?;
+        }
+        let lane = 64 * self.at + word.trailing_zeros() as usize;
+        *word &= *word - 1;
+        Some(lane)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flags_become_bits_in_their_order() {
+        for nonzero in [vec![], vec![0], vec![7], vec![8, 63, 64, 200], (0..256).collect(), vec![1, 3, 5, 130, 255]] {
+            let mut values = [0.0; BLOCK_ROWS];
+            nonzero.iter().for_each(|lane| values[*lane] = -0.5);
+            let bits = Bits::where_nonzero(&values);
+            assert_eq!(bits.iter().collect::<Vec<_>>(), nonzero);
+            assert_eq!(bits.count(), nonzero.len());
+        }
+        assert_eq!(Bits::where_nonzero(&[-0.0, 1.0, f64::MIN_POSITIVE]).iter().collect::<Vec<_>>(), [1, 2]);
     }
 }

@@ -20,6 +20,7 @@ pub(crate) struct Legs {
 struct Summary {
     nonzero: Bits,
     largest: f64,
+    smallest: f64,
 }
 
 /// The rows that a query sees.
@@ -30,7 +31,7 @@ pub(crate) struct Sight<'a> {
 }
 
 impl Sight<'_> {
-    pub(super) fn lanes(&self, block: &Block) -> Bits {
+    fn lanes(&self, block: &Block) -> Bits {
         block.gated(self.gate)
     }
 
@@ -42,7 +43,21 @@ impl Sight<'_> {
         seen
     }
 
-    pub(super) fn passes(&self, facts: &Facts) -> bool {
+    /// Writes the values of the rows of a block that are seen to their numbers.
+    pub(super) fn show(&self, block: &Block, values: &[f64; BLOCK_ROWS], by_row: &mut [f64]) {
+        let seen = self.only_seen(block, Bits::first(block.len()));
+        let mut put = |(number, value): (&u32, &f64)| {
+            if let Some(at) = by_row.get_mut(*number as usize) {
+                *at = *value;
+            }
+        };
+        if seen.count() == block.len() {
+            return block.numbers.iter().zip(values).for_each(put);
+        }
+        seen.iter().for_each(|lane| put((&block.numbers[lane], &values[lane])));
+    }
+
+    fn passes(&self, facts: &Facts) -> bool {
         self.passes.is_none_or(|passes| passes(facts))
     }
 }
@@ -67,15 +82,28 @@ impl Legs {
     pub(crate) fn fill(&mut self, arena: &Arena, by_row: &[f64], sight: &Sight<'_>) {
         let lanes = self.values.chunks_exact_mut(BLOCK_ROWS);
         for ((block, values), summary) in arena.blocks().iter().zip(lanes).zip(&mut self.blocks) {
-            for (value, number) in values.iter_mut().zip(&block.numbers) {
-                *value = by_row.get(*number as usize).copied().unwrap_or(0.0);
-            }
+            gather(block, by_row, values);
             debug_assert!(values.iter().all(|value| value.is_finite()), "a leg adds finite values");
             let given = Bits::where_nonzero(values);
             let nonzero = sight.only_seen(block, given);
             given.without(&nonzero).iter().for_each(|lane| values[lane] = 0.0);
-            let largest = values.iter().fold(0.0, |most, &value| if value > most { value } else { most });
-            *summary = Summary { nonzero, largest };
+            let (smallest, largest) = extremes(values);
+            *summary = Summary { nonzero, largest, smallest };
+        }
+    }
+
+    /// The same where only some rows have anything; one that comes again has the same value.
+    pub(crate) fn fill_some(&mut self, arena: &Arena, rows: impl Iterator<Item = (u32, f64)>, sight: &Sight<'_>) {
+        for (row, value) in rows.filter(|(_, value)| *value != 0.0) {
+            let Some((at, lane)) = arena.place_of(row) else { continue };
+            let block = &arena.blocks()[at];
+            if sight.lanes(block).has(lane) && sight.passes(&block.facts[lane]) {
+                self.values[at * BLOCK_ROWS + lane] = value;
+                let summary = &mut self.blocks[at];
+                summary.nonzero.set(lane, true);
+                summary.largest = summary.largest.max(value);
+                summary.smallest = summary.smallest.min(value);
+            }
         }
     }
 
@@ -104,7 +132,35 @@ impl Legs {
         self.blocks.get(block).map_or(0.0, |summary| summary.largest)
     }
 
+    /// The largest magnitude of a block.
+    pub(super) fn magnitude(&self, block: usize) -> f64 {
+        self.blocks.get(block).map_or(0.0, |summary| summary.largest.max(-summary.smallest))
+    }
+
     pub(super) fn nonzero(&self, block: usize) -> Bits {
         self.blocks.get(block).map_or_else(Bits::default, |summary| summary.nonzero)
     }
+}
+
+/// The values of a block's rows, 0 for one past the end.
+fn gather(block: &Block, by_row: &[f64], values: &mut [f64]) {
+    for (value, number) in values.iter_mut().zip(&block.numbers) {
+        *value = by_row.get(*number as usize).copied().unwrap_or(0.0);
+    }
+}
+
+/// The smallest and the largest value, 0 among them.
+fn extremes(values: &[f64]) -> (f64, f64) {
+    const WIDTH: usize = 8;
+    let (mut low, mut high) = ([0.0; WIDTH], [0.0; WIDTH]);
+    let mut look = |some: &[f64]| {
+        for ((low, high), &value) in low.iter_mut().zip(&mut high).zip(some) {
+            *low = if value < *low { value } else { *low };
+            *high = if value > *high { value } else { *high };
+        }
+    };
+    let (chunks, rest) = values.as_chunks::<WIDTH>();
+    chunks.iter().for_each(|chunk| look(chunk));
+    look(rest);
+    (low.into_iter().fold(0.0, f64::min), high.into_iter().fold(0.0, f64::max))
 }

@@ -1,4 +1,4 @@
-//! From row numbers and ids to slots: open addressing over slots alone, whose keys lie in the facts.
+//! From ids to slots: open addressing over slots alone, whose keys lie in the facts.
 //!
 //! A table is split part by part as it grows, so that no insertion waits for a whole table to be moved.
 
@@ -142,10 +142,6 @@ impl SlotTable {
 fn mix(x: u64) -> u64 {
     let x = (x ^ (x >> 32)).wrapping_mul(0xd6e8_feb8_6659_fd93);
     x ^ (x >> 32)
-}
-
-pub(super) fn hash_row(row: u32) -> u64 {
-    mix(u64::from(row))
 }
 
 pub(super) fn hash_id(id: &[u8; 16]) -> u64 {

@@ -20,6 +20,7 @@ mod lookup;
 mod measure;
 mod rank;
 mod request;
+mod row_table;
 mod runs;
 mod scan;
 mod search;

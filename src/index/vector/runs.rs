@@ -4,7 +4,7 @@ use super::arena::{Arena, slot};
 use super::bits::BLOCK_ROWS;
 use super::block::Block;
 use super::facts::{Facts, NewRow};
-use super::lookup::{Cell, hash_id, hash_row};
+use super::lookup::{Cell, hash_id};
 use super::sheet::Sheet;
 use crate::error::Result;
 use crate::kernel::{Dispatch, Slab, padded};
@@ -131,25 +131,24 @@ impl Arena {
     /// Packs the live rows of blocks that were at `first` again there; returns how many there are.
     fn repack(&mut self, old: &[Block], first: usize) -> usize {
         let places = sorted_places(old);
-        let cells: Vec<_> = places.iter().map(|&(block, lane)| self.cells_of(old, first, block, lane)).collect();
+        let cells: Vec<_> = places.iter().map(|&(block, lane)| self.cell_of(old, first, block, lane)).collect();
         self.dead -= old.iter().map(|block| block.len() - block.live().count()).sum::<usize>();
         self.generation += 1;
         self.pack(old, &places);
         let lanes = self.blocks[first..].iter().enumerate().flat_map(|(i, b)| (0..b.len()).map(move |lane| (i, lane)));
-        for ((by_row, by_id), (block, lane)) in cells.into_iter().zip(lanes) {
-            by_row.into_iter().for_each(|cell| self.by_row.set(cell, slot(first + block, lane)));
+        for (by_id, (block, lane)) in cells.into_iter().zip(lanes) {
+            self.by_row.set(self.blocks[first + block].numbers[lane], slot(first + block, lane));
             by_id.into_iter().for_each(|cell| self.by_id.set(cell, slot(first + block, lane)));
         }
         places.len()
     }
 
-    /// Where the tables hold a live row: always somewhere.
-    fn cells_of(&self, old: &[Block], first: usize, block: usize, lane: usize) -> (Option<Cell>, Option<Cell>) {
+    /// Where the table of ids holds a live row: always somewhere.
+    fn cell_of(&self, old: &[Block], first: usize, block: usize, lane: usize) -> Option<Cell> {
         let (facts, slot) = (&old[block].facts[lane], slot(first + block, lane));
-        let by_row = self.by_row.position(hash_row(facts.row), |s| s == slot);
-        let by_id = self.by_id.position(hash_id(&facts.id), |s| s == slot);
-        debug_assert!(by_row.is_some() && by_id.is_some(), "live rows are in the tables");
-        (by_row, by_id)
+        let cell = self.by_id.position(hash_id(&facts.id), |s| s == slot);
+        debug_assert!(cell.is_some(), "live rows are in the table");
+        cell
     }
 
     fn pack(&mut self, old: &[Block], places: &[(usize, usize)]) {

@@ -268,7 +268,7 @@ impl<'a> Worker<'a> {
         match values {
             Some(values) => {
                 self.extra.iter_mut().zip(values).for_each(|(extra, value)| *extra = *value as f32);
-                largest = values.iter().fold(largest, |most, v| if v.abs() > most { v.abs() } else { most });
+                largest = largest.max(self.request.legs.zip(index).map_or(0.0, |(legs, index)| legs.magnitude(index)));
             }
             None => self.extra.fill(0.0),
         }
@@ -375,9 +375,13 @@ fn weights<'a>(block: &'a Block, plan: &Plan, buffer: &'a mut [f32; BLOCK_ROWS])
     if plan.z == 1.0 || block.turns().is_empty() {
         return plain;
     }
-    buffer[..lanes].copy_from_slice(&plain[..lanes]);
-    for lane in block.turns().iter() {
-        buffer[lane] = (f64::from(plain[lane]) / plan.z) as f32;
+    let share = (1.0 / plan.z) as f32;
+    let lowered = |plain: f32| plain * share;
+    if block.turns().count() == block.len() {
+        buffer.iter_mut().zip(&plain[..lanes]).for_each(|(to, from)| *to = lowered(*from));
+    } else {
+        buffer[..lanes].copy_from_slice(&plain[..lanes]);
+        block.turns().iter().for_each(|lane| buffer[lane] = lowered(plain[lane]));
     }
     &buffer[..lanes]
 }

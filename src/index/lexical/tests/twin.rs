@@ -124,10 +124,10 @@ proptest! {
         let fresh = rebuilt(&rows);
         for level in Sensitivity::ALL {
             let scores = index.score(&query, *level, bm25);
-            let hits = bits(scores.hits());
+            let hits = bits(scores.ranked());
             prop_assert_eq!(&hits, &bits(plain(&rows, &query, *level, bm25).into_iter()));
-            prop_assert_eq!(&hits, &bits(fresh.score(&query, *level, bm25).hits()));
-            for (row, value) in scores.hits() {
+            prop_assert_eq!(&hits, &bits(fresh.score(&query, *level, bm25).ranked()));
+            for (row, value) in scores.ranked() {
                 prop_assert!(value > 0.0 && value < 1.0 && scores.get(row) == value);
             }
             for term in &query {
@@ -147,7 +147,7 @@ fn what_lies_above_the_level_changes_nothing_below() {
     let before = index.score(&query, Sensitivity::Personal, Bm25::WORDS);
     index.insert(2, &TermList::of("window window train"), Standing { level: Sensitivity::Secret, active: true });
     let after = index.score(&query, Sensitivity::Personal, Bm25::WORDS);
-    assert!(bits(before.hits()) == bits(after.hits()));
+    assert!(bits(before.ranked()) == bits(after.ranked()));
     assert!(index.score(&query, Sensitivity::Secret, Bm25::WORDS).get(2) > 0.0);
 }
 
@@ -159,6 +159,6 @@ fn an_emptied_index_is_as_good_as_new() {
     index.remove(7);
     index.set_standing(7, Standing { level: Sensitivity::Public, active: true });
     let query = QueryWords::of("window").terms;
-    assert_eq!(index.score(&query, Sensitivity::Secret, Bm25::WORDS).hits().count(), 0);
+    assert_eq!(index.score(&query, Sensitivity::Secret, Bm25::WORDS).hits().len(), 0);
     assert_eq!(index.df(query[0].term, Sensitivity::Secret), 0);
 }

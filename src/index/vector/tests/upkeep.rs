@@ -113,11 +113,11 @@ fn stored_rows_come_back_as_they_were() {
     let again = Arena::from_rows(384, Dispatch::best(), &rows).expect("valid");
     let planes = Dispatch::best().quantise_query(&store.full.get(5).map_or_else(|| vec![0.1; 384], <[f32]>::to_vec));
     let cosines = |arena: &Arena| {
-        let mut all = Vec::new();
+        let mut all = vec![f64::NAN; 1000];
         let sight = Sight { gate: Gate::OPEN, passes: None };
-        arena.scan_quantised(Some(&planes), &sight, |row, cos| all.extend(cos.map(|cos| (row, cos.to_bits()))));
-        all.sort_unstable();
-        all
+        arena.scan_quantised(Some(&planes), &sight, |cos| cos, &mut all);
+        assert!(all.iter().filter(|cos| !cos.is_nan()).count() == store.brute.rows.len());
+        all.into_iter().map(f64::to_bits).collect::<Vec<_>>()
     };
     assert_eq!(cosines(&again), cosines(&store.arena));
 }

@@ -49,8 +49,9 @@ fn ranked(settings: &Settings, of: &Conversation, question: &Question) -> Vec<us
     let bm25 = settings.bm25(question.words.language);
     let lexical = of.lexical.score(&question.words.terms, Sensitivity::Personal, bm25);
     let mut context = vec![0.0; of.memories.len()];
-    let base = |row: u32| Some(shares.base(question.dense[row as usize], lexical.get(row)));
-    add_context(shares, &of.layout, base, |row, sum| context[row as usize] = sum);
+    let base = |row: usize| shares.base(question.dense[row], lexical.get(row as u32));
+    let bases: Vec<f64> = (0..of.memories.len()).map(base).collect();
+    add_context(shares, &of.layout, &bases, &mut context);
     let score = |row: usize| {
         let memory = &of.memories[row];
         let legs = Legs {
