@@ -11,11 +11,12 @@ use crate::codec::table::{Digested, PACKED, number_of};
 use crate::codec::{Table, UserHash, record, vector};
 use crate::engine::core::Core;
 use crate::engine::head::{self, ChunkKey, Found, Head, Repair, row_chunk};
+use crate::engine::read_ahead::ReadAhead;
 use crate::engine::stored_row::{attributes_of, facts_of, source_of};
 use crate::engine::user_cell::CellState;
 use crate::engine::user_index::{Attributes, LoadedRow, UserIndex};
 use crate::error::{Error, ErrorKind, Result};
-use crate::index::vector::{Facts, VectorSource};
+use crate::index::vector::{Facts, NewRow, VectorSource};
 use crate::memory::{Kind, Space, space_code};
 use crate::storage::ReadView;
 
@@ -91,6 +92,7 @@ impl<'a> Loader<'a> {
     }
 
     fn load(mut self) -> Result<UserIndex> {
+        let _ahead = ReadAhead::start(self.core, self.head);
         let space = self.core.spaces.read().current().map(|(number, space)| (number, space.clone()));
         let mut plain = self.open_all(space.as_ref().map(|(number, _)| *number))?;
         self.open_blocks(&mut plain, 0..u64::MAX)?;
@@ -163,8 +165,7 @@ impl<'a> Loader<'a> {
         }
         let own = |row: u32| plain.own.get(&row).map_or(VectorSource::None, |vector| VectorSource::Full(vector));
         rows.extend(plain.tail.iter().map(|(facts, attributes)| LoadedRow {
-            facts: *facts,
-            vector: own(facts.row),
+            new: NewRow { facts: *facts, vector: own(facts.row) },
             attributes: attributes.clone(),
         }));
         UserIndex::build(self.core.settings.kernel, space, self.head.version, rows, packed)
@@ -271,7 +272,7 @@ fn block_row<'p>(
         (_, Some(StoredVector::None)) => VectorSource::None,
         _ => packed,
     };
-    Ok(LoadedRow { facts: facts_of(latest), vector, attributes: attributes_of(latest)? })
+    Ok(LoadedRow { new: NewRow { facts: facts_of(latest), vector }, attributes: attributes_of(latest)? })
 }
 
 fn tail_row(view: &ArchivedRecordV1, row: u32) -> Result<(Facts, Option<Box<Attributes>>)> {

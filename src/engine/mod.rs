@@ -22,6 +22,7 @@ mod load_words;
 mod maintain;
 mod rank;
 mod read;
+mod read_ahead;
 mod recall;
 mod receipt;
 mod reindex;

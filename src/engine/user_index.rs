@@ -105,8 +105,7 @@ pub(crate) fn facts_of(memory: &Memory, row: u32) -> Facts {
 
 /// A row on its way into a new index.
 pub(crate) struct LoadedRow<'a> {
-    pub(crate) facts: Facts,
-    pub(crate) vector: VectorSource<'a>,
+    pub(crate) new: NewRow<'a>,
     pub(crate) attributes: Option<Box<Attributes>>,
 }
 
@@ -120,11 +119,10 @@ impl UserIndex {
         blocks: impl IntoIterator<Item = (u32, u64)>,
     ) -> Result<Self> {
         let dims = space.map_or(DIMS_MIN, |(_, space)| space.dims());
-        let new: Vec<NewRow<'_>> = rows.iter().map(|row| NewRow { facts: row.facts, vector: row.vector }).collect();
         let mut index = Self {
             version,
             space: space.map(|(number, _)| number),
-            arena: Arena::from_rows(dims, kernel, &new)?,
+            arena: Arena::from_rows(dims, kernel, rows.iter().map(|row| &row.new))?,
             full: FullVectors::new(dims),
             next_row: 0,
             words: OnceLock::new(),
@@ -136,12 +134,12 @@ impl UserIndex {
         for (block, version) in blocks {
             index.full.set_block(block, version);
         }
-        for row in rows {
-            if let VectorSource::Full(vector) = row.vector {
-                index.full.insert(row.facts.row, vector)?;
+        for LoadedRow { new: NewRow { facts, vector }, attributes } in rows {
+            if let VectorSource::Full(vector) = vector {
+                index.full.insert(facts.row, vector)?;
             }
-            index.next_row = index.next_row.max(row.facts.row + 1);
-            index.set_attributes(&row.facts, row.attributes);
+            index.next_row = index.next_row.max(facts.row + 1);
+            index.set_attributes(&facts, attributes);
         }
         Ok(index)
     }

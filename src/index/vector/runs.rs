@@ -26,9 +26,13 @@ impl Arena {
     /// # Errors
     ///
     /// As [`Arena::insert`], for the first row that breaks a rule.
-    pub(crate) fn from_rows(dims: usize, kernel: Dispatch, rows: &[NewRow<'_>]) -> Result<Self> {
+    pub(crate) fn from_rows<'r>(
+        dims: usize,
+        kernel: Dispatch,
+        rows: impl IntoIterator<Item = &'r NewRow<'r>>,
+    ) -> Result<Self> {
         let mut arena = Self::with_kernel(dims, kernel);
-        let mut order: Vec<&NewRow<'_>> = rows.iter().collect();
+        let mut order: Vec<&NewRow<'_>> = rows.into_iter().collect();
         order.sort_by_key(|row| row.facts.time);
         let mut end = order.len();
         let mut cuts = Vec::new();
