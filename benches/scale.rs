@@ -90,6 +90,29 @@ fn million(path: &Path) {
     store.close().expect("closed");
 }
 
+/// What the shard of ten thousand rows takes after maintenance, against vector, text and metadata.
+fn disk(path: &Path) {
+    const METADATA: usize = 64;
+    let text = "something worth keeping ".repeat(12);
+    let store = Store::builder(path).shards(1).open().expect("a store");
+    let user = store.user("ten thousand").expect("a user");
+    for batch in data::clustered(ROWS_A_USER, 0).rows.chunks(1000) {
+        let one = |vector: &Vec<f32>| NewMemory::note(text.clone()).vector(vector.clone());
+        user.remember_all(batch.iter().map(one)).expect("stored");
+    }
+    let before = bytes_of(&path.join("shards"));
+    store.maintain(std::time::Duration::from_secs(60)).expect("maintained");
+    store.close().expect("closed");
+    let (bytes, rows) = (bytes_of(&path.join("shards")), ROWS_A_USER as u64);
+    let bare = rows * (data::DIMS * size_of::<f32>() + text.len() + METADATA) as u64;
+    let ratio = |bytes: u64| bytes as f64 / bare as f64;
+    println!(
+        "disk of {rows} rows: {:.2} of vector, text and {METADATA} bytes of metadata each; {:.2} before maintenance",
+        ratio(bytes),
+        ratio(before)
+    );
+}
+
 fn main() {
     let mode = std::env::var(CHILD).unwrap_or_default();
     let given = std::env::args().nth(1).unwrap_or_default();
@@ -99,6 +122,7 @@ fn main() {
         _ => {}
     }
     let dir = tempfile::tempdir().expect("a directory");
+    disk(&dir.path().join("disk"));
     let path = dir.path().join("killed");
     child("fill", &path);
     println!("\nreopen after a kill, {} MB:", bytes_of(&path) / 1_000_000);
