@@ -198,7 +198,8 @@ impl Query {
     ///
     /// Pays with tens of thousands of memories, slow decay or none, and many questions: users of 32,768 memories and
     /// more get lists of alike memories, in steps of some 25 ms at each approximate question. They take about 200
-    /// bytes of the cache a memory, are kept in memory only and built again after loading.
+    /// bytes of the cache a memory, are kept in memory only and built again after loading. What was measured is kept
+    /// with the user's next write, or by [`Store::maintain`](crate::Store::maintain).
     pub fn approximate(mut self, target_recall: f64) -> Self {
         self.approximate = Some(target_recall);
         self

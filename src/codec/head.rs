@@ -1,6 +1,7 @@
 //! The value of table `users`: in clear where the keys are, sealed what is known of the user.
 
 use crate::codec::bytes::{Reader, Writer};
+use crate::codec::measured::Measured;
 use crate::error::{Error, Result};
 use crate::memory::UserId;
 
@@ -96,6 +97,8 @@ pub(crate) struct UserFacts {
     pub(crate) closed_blocks: u32,
     /// By [`Digested`](crate::codec::table::Digested).
     pub(crate) digests: [Digest; 3],
+    /// What approximate answers have measured, once there were any.
+    pub(crate) measured: Option<Measured>,
 }
 
 impl UserFacts {
@@ -118,6 +121,7 @@ impl UserFacts {
             paused: false,
             closed_blocks: 0,
             digests,
+            measured: None,
         }
     }
 
@@ -135,6 +139,10 @@ impl UserFacts {
         for digest in &self.digests {
             out.u64(digest.count);
             digest.sum.iter().for_each(|limb| _ = out.u64(*limb));
+        }
+        out.u8(u8::from(self.measured.is_some()));
+        if let Some(measured) = self.measured {
+            measured.put(&mut out);
         }
         out.finish()
     }
@@ -157,6 +165,11 @@ impl UserFacts {
                 *limb = input.u64()?;
             }
         }
+        facts.measured = match input.u8()? {
+            0 => None,
+            1 => Some(Measured::take(&mut input)?),
+            _ => return Err(input.corrupt()),
+        };
         input.end()?;
         Ok(facts)
     }

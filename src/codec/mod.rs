@@ -11,6 +11,7 @@ pub(crate) mod json;
 pub(crate) mod keyring;
 pub(crate) mod log_entry;
 pub(crate) mod manifest;
+pub(crate) mod measured;
 pub(crate) mod pack;
 pub(crate) mod receipt;
 pub(crate) mod record;

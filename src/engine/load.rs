@@ -98,6 +98,7 @@ impl<'a> Loader<'a> {
         self.open_blocks(&mut plain, 0..u64::MAX)?;
         self.check_sum()?;
         let mut index = self.build(&plain, space.as_ref().map(|(number, space)| (*number, space)))?;
+        self.head.facts.measured.iter().for_each(|measured| index.resume(measured));
         index.damaged = self.damaged;
         Ok(index)
     }

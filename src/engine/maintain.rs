@@ -85,7 +85,8 @@ impl Core {
         let begins = upkeep::log_begins(self.now());
         for user in users {
             upkeep.user = Some(user);
-            match self.trim_log(user, begins).and_then(|trimmed| Ok((trimmed, self.reindex(user)?))) {
+            let kept = self.keep_measured(user).and_then(|()| self.trim_log(user, begins));
+            match kept.and_then(|trimmed| Ok((trimmed, self.reindex(user)?))) {
                 Ok((trimmed, reindexed)) => {
                     done.log_entries_trimmed += trimmed;
                     done.memories_reindexed += reindexed;

@@ -20,6 +20,7 @@ pub(crate) mod kernels;
 mod load;
 mod load_words;
 mod maintain;
+mod measured;
 mod rank;
 mod read;
 mod read_ahead;

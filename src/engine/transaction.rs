@@ -244,6 +244,9 @@ impl<'a> Transaction<'a> {
         for (user, staged) in self.users.iter_mut().filter(|(_, staged)| staged.dirty) {
             let head = &mut staged.head;
             head.version = self.seq;
+            if let Some(measured) = self.core.measured(*user) {
+                head.facts.measured = Some(measured);
+            }
             let place = head::head_place(*user, &head.slot);
             let plain = head.facts.encode();
             let sealed = self.core.sealer.seal(&head.keys.user, &place, self.seq, self.nonces.next()?, &plain)?;

@@ -59,6 +59,11 @@ impl UserCache {
         cell
     }
 
+    /// The cell of a user who is held, without a mark.
+    pub(crate) fn held(&self, user: UserHash) -> Option<Arc<UserCell>> {
+        self.cells.lock().get(&user).map(Arc::clone)
+    }
+
     /// Accounts for a cell whose index changed, and evicts others while over the budget.
     pub(crate) fn settle(&self, cell: &UserCell, bytes: usize) {
         let before = cell.bytes.swap(bytes, Ordering::Relaxed);

@@ -3,6 +3,7 @@
 use crate::engine::full_vectors::FullVectors;
 use std::sync::OnceLock;
 
+use crate::codec::measured::Measured;
 use crate::engine::words::{self, Words};
 use crate::error::{Error, Result};
 use crate::index::attributes::Schema;
@@ -142,6 +143,18 @@ impl UserIndex {
             index.set_attributes(&facts, attributes);
         }
         Ok(index)
+    }
+
+    /// What approximate answers have measured so far.
+    pub(crate) fn measured(&self) -> Option<Measured> {
+        self.arena.measured(self.space?)
+    }
+
+    /// Goes on from what was measured of the vectors of this space before.
+    pub(crate) fn resume(&mut self, measured: &Measured) {
+        if self.space == Some(measured.space) {
+            self.arena.resume(measured);
+        }
     }
 
     /// Follows a commit. After an error it must be loaded anew.

@@ -9,12 +9,13 @@ use parking_lot::{Mutex, RwLock};
 use super::arena::Arena;
 use super::asked::AskedBefore;
 use super::ivf::{Growth, Member};
-use super::law::Law;
+use super::law::{Law, Moments};
 use super::request::{Candidate, Outcome, Request};
 use super::scan::{Hurdle, Place, Survivor, Worker};
 use super::search::Plan;
 use super::top::SharedFloor;
 use super::watch::Watch;
+use crate::codec::measured::Measured;
 use crate::error::Result;
 use crate::kernel::{BitQuery, padded};
 
@@ -89,15 +90,42 @@ pub(super) struct Trials(Mutex<Trial>);
 struct Trial {
     /// How estimates are off, and how many rows there were then.
     law: Option<(usize, Law)>,
-    sampled: Vec<f64>,
+    sampled: Moments,
     watch: Watch,
     asked: AskedBefore,
+    /// How estimates were off for the questions that were asked, and how many those were.
+    seen: (Moments, usize),
+}
+
+impl Trial {
+    /// The law of what is known; none where that is too little.
+    fn law(&self) -> Option<Law> {
+        Law::of_both(&self.sampled, &self.seen.0, self.seen.1)
+    }
 }
 
 impl Trials {
     pub(super) fn bytes(&self) -> usize {
+        self.0.lock().asked.bytes()
+    }
+
+    /// What is worth keeping beyond this process; none before the first answer.
+    fn measured(&self, space: u32) -> Option<Measured> {
         let trial = self.0.lock();
-        trial.asked.bytes() + trial.sampled.capacity() * size_of::<f64>()
+        let (rows, _) = trial.law?;
+        let (watched, watch) = trial.watch.to_stored();
+        let (sampled, asked) = (trial.sampled.to_stored(), trial.seen.0.to_stored());
+        Some(Measured { space, rows: rows as u32, sampled, asked, questions: trial.seen.1 as u32, watched, watch })
+    }
+
+    /// Goes on from there; what makes no sense is measured anew.
+    fn resume(&mut self, measured: &Measured) {
+        let moments = (Moments::from_stored(measured.sampled), Moments::from_stored(measured.asked));
+        let (Some(sampled), Some(asked)) = moments else { return };
+        let watch = Watch::from_stored(measured.watched, measured.watch);
+        let mut trial = Trial { sampled, watch, seen: (asked, measured.questions as usize), ..Trial::default() };
+        trial.law = trial.law().map(|law| (measured.rows as usize, law));
+        *self.0.get_mut() = trial;
     }
 }
 
@@ -152,6 +180,16 @@ impl Alike {
 }
 
 impl Arena {
+    /// What approximate answers have measured, for vectors of `space`.
+    pub(crate) fn measured(&self, space: u32) -> Option<Measured> {
+        self.trials.measured(space)
+    }
+
+    /// Goes on from what an earlier process has measured of these rows.
+    pub(crate) fn resume(&mut self, measured: &Measured) {
+        self.trials.resume(measured);
+    }
+
     /// The answer from the rows that are likely enough, where that is cheaper than an exact one.
     pub(super) fn answer_roughly(&self, request: &Request<'_>, plan: &Plan, target: f64) -> Result<Outcome> {
         let Some((aim, is_due)) = self.aim(request, plan, target) else { return self.answer(request, plan) };
@@ -177,8 +215,11 @@ impl Arena {
         if let (Some(query), None) = (request.query, request.legs) {
             trial.asked.push(query, exact.hits.iter().map(|hit| hit.row).collect());
         }
-        let law = Law::of_both(&trial.sampled, &trial.asked.estimates(self), trial.asked.len());
-        trial.law = trial.law.and_then(|(rows, _)| Some((rows, law?)));
+        // Until as many are asked again, those of an earlier process say more.
+        if trial.asked.len() >= trial.seen.1 {
+            trial.seen = (Moments::of(&trial.asked.estimates(self)), trial.asked.len());
+        }
+        trial.law = trial.law.and_then(|(rows, _)| Some((rows, trial.law()?)));
         let Some(mut lists) = self.alike.lists.try_write() else { return };
         match lists.as_mut() {
             Some(Growth::Ready(_)) if is_bad => *lists = None,
@@ -196,9 +237,9 @@ impl Arena {
         let mut trial = self.trials.0.lock();
         if trial.law.is_none_or(|(rows, _)| self.len() > rows + rows / 2) {
             self.alike.grown.fetch_add(1, Relaxed);
-            trial.sampled = self.measure();
-            let law = Law::of_both(&trial.sampled, &trial.asked.estimates(self), trial.asked.len());
-            trial.law = law.map(|law| (self.len(), law));
+            trial.sampled = Moments::of(&self.measure());
+            trial.seen = (Moments::of(&trial.asked.estimates(self)), trial.asked.len());
+            trial.law = trial.law().map(|law| (self.len(), law));
         }
         let (_, law) = trial.law?;
         Some((Aim::new(target, law, trial.watch.wider()), trial.watch.is_due()))

@@ -11,24 +11,53 @@ pub(super) struct Law {
 const REST_MIN: f64 = 1e-12;
 const DEVIATION_MIN: f64 = 0.05;
 
-impl Law {
-    /// The law of some shortfalls (true cosine less estimate, in spreads); none of
-    /// fewer than two.
-    pub(super) fn of(shortfalls: &[f64]) -> Option<Self> {
+/// Count, mean and sum of squared differences from the mean of some shortfalls (true cosine less estimate, in spreads).
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(super) struct Moments {
+    count: f64,
+    mean: f64,
+    squares: f64,
+}
+
+impl Moments {
+    pub(super) fn of(shortfalls: &[f64]) -> Self {
         let count = shortfalls.len() as f64;
-        if shortfalls.len() < 2 {
+        let mean = shortfalls.iter().sum::<f64>() / count.max(1.0);
+        Self { count, mean, squares: shortfalls.iter().map(|&d| (d - mean).powi(2)).sum() }
+    }
+
+    /// Those of both together (Chan).
+    fn with(&self, other: &Self) -> Self {
+        let count = self.count + other.count;
+        let (part, apart) = (other.count / count.max(1.0), other.mean - self.mean);
+        let squares = self.squares + other.squares + apart.powi(2) * self.count * part;
+        Self { count, mean: self.mean + apart * part, squares }
+    }
+
+    pub(super) fn to_stored(self) -> [f64; 3] {
+        [self.count, self.mean, self.squares]
+    }
+
+    /// None where no shortfalls could have them.
+    pub(super) fn from_stored([count, mean, squares]: [f64; 3]) -> Option<Self> {
+        (count >= 0.0 && squares >= 0.0).then_some(Self { count, mean, squares })
+    }
+}
+
+impl Law {
+    /// The law of some shortfalls; none of fewer than two.
+    pub(super) fn of(shortfalls: &Moments) -> Option<Self> {
+        if shortfalls.count < 2.0 {
             return None;
         }
-        let mean = shortfalls.iter().sum::<f64>() / count;
-        let squares = shortfalls.iter().map(|&d| (d - mean).powi(2)).sum::<f64>();
-        let deviation = (squares / (count - 1.0)).sqrt().max(DEVIATION_MIN);
-        Some(Self { mean, deviation })
+        let deviation = (shortfalls.squares / (shortfalls.count - 1.0)).sqrt().max(DEVIATION_MIN);
+        Some(Self { mean: shortfalls.mean, deviation })
     }
 
     /// The law of rows that stand in for questions and of some real ones together, as far as those are known
     /// wide by one standard error more.
-    pub(super) fn of_both(sampled: &[f64], asked: &[f64], questions: usize) -> Option<Self> {
-        let law = Self::of(&[sampled, asked].concat())?;
+    pub(super) fn of_both(sampled: &Moments, asked: &Moments, questions: usize) -> Option<Self> {
+        let law = Self::of(&sampled.with(asked))?;
         let wide = if questions == 0 { 1.0 } else { 1.0 + 1.0 / (questions as f64).sqrt() };
         Some(Self { deviation: law.deviation * wide, ..law })
     }
@@ -65,7 +94,7 @@ mod tests {
 
     #[test]
     fn a_margin_has_the_chance_that_it_was_asked_for() {
-        let law = Law::of(&[-3.0, 0.0, 1.0, 2.0, 5.0]).expect("enough");
+        let law = Law::of(&Moments::of(&[-3.0, 0.0, 1.0, 2.0, 5.0])).expect("enough");
         for chance in [0.01, 0.2, 0.5, 0.8, 0.95, 0.99, 0.9999] {
             let seen = law.chance(law.wide_margin(chance, 0.0));
             assert!((seen - chance).abs() < 3e-4, "{chance}: {seen}");
@@ -75,9 +104,22 @@ mod tests {
     }
 
     #[test]
+    fn moments_of_parts_together_are_those_of_the_whole() {
+        let all = [0.25, -1.5, 3.0, 0.0, 7.5, -2.0, 0.125];
+        for cut in 0..=all.len() {
+            let both = Moments::of(&all[..cut]).with(&Moments::of(&all[cut..]));
+            let whole = Moments::of(&all);
+            let near = both.to_stored().iter().zip(whole.to_stored()).all(|(a, b)| (a - b).abs() < 1e-12);
+            assert!(near, "{both:?} {whole:?}");
+        }
+        assert_eq!(Moments::of(&[]).with(&Moments::of(&[])), Moments::default());
+        assert_eq!(Moments::from_stored([1.0, 0.0, -1.0]), None);
+    }
+
+    #[test]
     fn a_law_takes_more_than_one_shortfall() {
-        assert_eq!(Law::of(&[0.5]), None);
-        let same = Law::of(&[0.5, 0.5]).expect("two");
+        assert_eq!(Law::of(&Moments::of(&[0.5])), None);
+        let same = Law::of(&Moments::of(&[0.5, 0.5])).expect("two");
         assert!(same.chance(0.4) < 0.5 && same.chance(0.6) > 0.5);
     }
 }

@@ -15,7 +15,7 @@ const WIDER_MAX: f64 = 4.0;
 const DOUBT: f64 = 2.0;
 
 /// Questions that were also answered exactly: what was said of them, and what was true.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone, Copy, PartialEq)]
 pub(super) struct Watch {
     asked: u32,
     hits: f64,
@@ -26,6 +26,15 @@ pub(super) struct Watch {
 }
 
 impl Watch {
+    /// Questions so far, and what was learnt of those that were answered exactly.
+    pub(super) fn to_stored(self) -> (u32, [f64; 5]) {
+        (self.asked, [self.hits, self.wanted, self.said, self.found, self.wider])
+    }
+
+    pub(super) fn from_stored(asked: u32, [hits, wanted, said, found, wider]: [f64; 5]) -> Self {
+        Self { asked, hits, wanted, said, found, wider: wider.clamp(0.0, WIDER_MAX) }
+    }
+
     /// Counts a question; says whether it is one to be answered exactly as well.
     pub(super) fn is_due(&mut self) -> bool {
         self.asked = self.asked.wrapping_add(1);

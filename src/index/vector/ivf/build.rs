@@ -6,7 +6,7 @@ use super::lists::Lists;
 use crate::index::vector::arena::Arena;
 use crate::index::vector::asked::{Asked, AskedBefore};
 use crate::index::vector::bits::BLOCK_ROWS;
-use crate::index::vector::law::Law;
+use crate::index::vector::law::{Law, Moments};
 use crate::index::vector::measure::near;
 use crate::kernel::PlanedQuery;
 use crate::policy::score::weight;
@@ -67,8 +67,9 @@ impl Growth {
                 if end < QUERIES {
                     return Self::Weighing { lists, asked: end, shortfalls };
                 }
-                let Some(law) = Law::of(&shortfalls) else { return Self::Useless };
-                Self::Ready(Ready { lists, law, sampled: shortfalls, rows: arena.len(), changed: 0 })
+                let sampled = Moments::of(&shortfalls);
+                let Some(law) = Law::of(&sampled) else { return Self::Useless };
+                Self::Ready(Ready { lists, law, sampled, rows: arena.len(), changed: 0 })
             }
             Self::Ready(ready) if ready.is_stale() => Self::start(arena),
             done => done,
@@ -141,7 +142,7 @@ impl Ready {
             self.lists.shortfalls(arena, &planes, norm, hits)
         };
         let seen: Vec<f64> = asked.iter().flat_map(of).collect();
-        self.law = Law::of_both(&self.sampled, &seen, asked.len()).unwrap_or(self.law);
+        self.law = Law::of_both(&self.sampled, &Moments::of(&seen), asked.len()).unwrap_or(self.law);
     }
 }
 

@@ -4,7 +4,7 @@ use super::centroids::{Centroids, Groups, Sampled};
 use super::lists::{Lists, Member};
 #[cfg(test)]
 use crate::index::vector::facts::Facts;
-use crate::index::vector::law::Law;
+use crate::index::vector::law::{Law, Moments};
 
 /// How far lists have come; [`Growth::step`] goes on.
 pub(in crate::index::vector) enum Growth {
@@ -25,7 +25,7 @@ pub(in crate::index::vector) struct Ready {
     pub(super) lists: Lists,
     pub(super) law: Law,
     /// What the law was made of, apart from real questions.
-    pub(super) sampled: Vec<f64>,
+    pub(super) sampled: Moments,
     /// Rows there were, and rows that came, went or moved since.
     pub(super) rows: usize,
     pub(super) changed: usize,

@@ -1,11 +1,12 @@
 //! Approximate answers: only when asked for, equal to exact ones where every row is a candidate.
 
 use super::super::approximate::Aim;
-use super::super::law::Law;
+use super::super::law::{Law, Moments};
 use super::super::request::{Gate, Request};
 use super::super::sketch::Sketch;
 use super::exact::exponential;
 use super::store::{NOW, Shape, Store};
+use crate::codec::measured::Measured;
 use crate::kernel::{BitQuery, Dispatch, Kernel};
 
 fn store(rows: usize) -> Store {
@@ -32,7 +33,7 @@ fn with_every_row_likely_answers_are_exact() {
             full: &store.full,
         };
         let plan = store.arena.plan(&request);
-        let law = Law::of(&[-1.0, 1.0]).expect("two");
+        let law = Law::of(&Moments::of(&[-1.0, 1.0])).expect("two");
         let near = store.arena.answer_likely(&request, &plan, &Aim::new(1.0, law, 1e3)).expect("valid");
         let exact = store.arena.search(&request).expect("valid");
         assert_eq!((&near.hits, near.approximate), (&exact.hits, Some(1.0)));
@@ -81,6 +82,23 @@ fn some_questions_are_answered_exactly_to_check_the_others() {
     let all: Vec<bool> = (0..40).map(|_| exact(&mut store)).collect();
     let checked: Vec<usize> = (1..).zip(all).filter(|(_, exact)| *exact).map(|(number, _)| number).collect();
     assert_eq!(checked, [2, 4, 8, 16, 32]);
+}
+
+#[test]
+fn what_was_measured_is_gone_on_from() {
+    let mut before = store(9000);
+    assert_eq!(before.arena.measured(1), None);
+    (0..20).for_each(|_| _ = approximate_recall(&mut before, 0.9));
+    let measured = before.arena.measured(1).expect("measured");
+    let mut after = store(9000);
+    after.arena.resume(&measured);
+    assert_eq!(after.arena.measured(1), Some(measured));
+    let exact: Vec<bool> = (0..12).map(|_| approximate_recall(&mut after, 0.9).is_none()).collect();
+    assert_eq!(exact.iter().position(|exact| *exact), Some(11), "the 32nd question is checked");
+    let odd = Measured { sampled: [1.0, 0.0, -1.0], ..measured };
+    let mut fresh = store(9000);
+    fresh.arena.resume(&odd);
+    assert_eq!(fresh.arena.measured(1), None);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::super::approximate::Aim;
 use super::super::ivf::Growth;
-use super::super::law::Law;
+use super::super::law::{Law, Moments};
 use super::super::request::{Gate, Request};
 use super::super::{Arena, Facts, NewRow};
 use super::exact::exponential;
@@ -90,7 +90,7 @@ fn rows_come_back_into_lists_after_loading() {
 fn with_every_list_likely_lists_find_every_hit() {
     let mut store = store(4000, 330);
     (0..STEPS).for_each(|_| store.arena.grow_lists());
-    let aim = Aim::new(1.0, Law::of(&[-1.0, 1.0]).expect("two"), 1e6);
+    let aim = Aim::new(1.0, Law::of(&Moments::of(&[-1.0, 1.0])).expect("two"), 1e6);
     for step in 0..60 {
         let (scorer, query) = (exponential([0.0, 0.05, 0.3][step % 3], NOW), store.vector());
         let odd = |facts: &Facts| facts.kind % 2 == 1;
