@@ -1,5 +1,4 @@
 //! Writes the inputs that the fuzz targets start from: `cargo run -p mnemic-torture --example fuzz_corpus -- 7`.
-#![expect(clippy::disallowed_methods, reason = "it writes files of the repository")]
 
 use std::path::Path;
 

@@ -1,5 +1,4 @@
 //! The corpus of the fuzz targets and what fuzzing once found, replayed without a fuzzer, each as it is and changed.
-#![expect(clippy::disallowed_methods, reason = "the inputs are files of the repository")]
 
 use std::path::{Path, PathBuf};
 

@@ -14,6 +14,9 @@ use crate::text::render::one_line;
 use crate::text::time::{question_times, time_expressions};
 use crate::text::{Likeness, QueryWords, TermList, estimate_tokens};
 
+/// Reads a text and shows what it read.
+type Reader = fn(&[u8]) -> Result<Vec<u8>>;
+
 /// Instants from which expressions of time are read: today, a leap day, and the ends of the calendar and of time.
 const NOWS: [i64; 7] = [
     1_767_225_600_000_000,
@@ -32,7 +35,7 @@ fn memory_text(bytes: &[u8]) -> Option<&str> {
 
 /// Ids, times, receipts and names: what is read is shown, and what is shown is read.
 pub(super) fn names(bytes: &[u8]) -> Result<bool> {
-    let readers: [fn(&[u8]) -> Result<Vec<u8>>; 7] = [
+    let readers: [Reader; 7] = [
         again::<MemoryId>,
         again::<SnapshotId>,
         again::<Timestamp>,

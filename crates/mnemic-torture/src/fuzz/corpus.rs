@@ -1,6 +1,6 @@
 use mnemic::world::testing::SplitMix64;
 
-use super::TARGETS;
+use super::{Seed, TARGETS};
 use crate::check::{Check, Say};
 
 /// Inputs of a target whose bytes are choices, and how long each is.
@@ -11,7 +11,7 @@ const CHOICES: [(&str, [usize; 3]); 2] = [("filter", [8, 24, 60]), ("stateful", 
 /// # Errors
 ///
 /// None is to be expected.
-pub fn corpus(seed: u64) -> Result<Vec<(&'static str, String, Vec<u8>)>, String> {
+pub fn corpus(seed: u64) -> Result<Vec<Seed>, String> {
     let mut all = Vec::new();
     let samples = mnemic::samples().say("samples")?;
     for target in TARGETS {
@@ -28,7 +28,7 @@ pub fn corpus(seed: u64) -> Result<Vec<(&'static str, String, Vec<u8>)>, String>
     Ok(all)
 }
 
-fn choices(seed: u64) -> Check<Vec<(&'static str, String, Vec<u8>)>> {
+fn choices(seed: u64) -> Check<Vec<Seed>> {
     let random = &mut SplitMix64::new(seed);
     let mut all = Vec::new();
     for (target, lengths) in CHOICES {

@@ -66,9 +66,10 @@ fn with_manifest(lines: &[&str]) -> Vec<u8> {
     let mut export: String = lines.iter().flat_map(|line| [line, "\n"]).collect();
     let hash = blake3::hash(export.as_bytes()).to_hex();
     let (id, tag, memories) = ("ab".repeat(16), "cd".repeat(32), lines.len());
-    export.push_str(&format!(
+    let manifest = format!(
         "{{\"mnemic\":\"export\",\"format\":1,\"store\":\"{id}\",\"user\":\"{id}\",\"generation\":0,\"as_of\":0,\
          \"memories\":{memories},\"exported_at\":0,\"blake3\":\"{hash}\",\"tag\":\"{tag}\"}}\n"
-    ));
+    );
+    export.push_str(&manifest);
     export.into_bytes()
 }

@@ -24,7 +24,7 @@ fn closed_store() -> Check<RecordingFs> {
 
 /// A MANIFEST that can be read is obeyed or refused.
 pub(super) fn with_manifest(input: &[u8]) -> Check {
-    if is_taken("manifest", input) { with("MANIFEST", input.to_vec()) } else { Ok(()) }
+    if is_taken("manifest", input) { with("MANIFEST", input) } else { Ok(()) }
 }
 
 /// A KEYRING that begins with a header that can be read is obeyed or refused.
@@ -35,12 +35,12 @@ pub(super) fn with_keyring(input: &[u8]) -> Check {
     let mut whole = CLOSED.with(|closed| read_file(closed.as_ref().map_err(String::clone)?, "KEYRING"))?;
     let len = input.len().min(whole.len());
     whole[..len].copy_from_slice(&input[..len]);
-    with("KEYRING", whole)
+    with("KEYRING", &whole)
 }
 
-fn with(file: &str, bytes: Vec<u8>) -> Check {
+fn with(file: &str, bytes: &[u8]) -> Check {
     let image = CLOSED.with(|closed| closed.as_ref().map(RecordingFs::snapshot).map_err(String::clone))?;
-    write_file(&image, file, &bytes)?;
+    write_file(&image, file, bytes)?;
     read_back(SETTING, &image, file)
 }
 

@@ -62,7 +62,7 @@ fn parsers(case: &mut Case<'_>, samples: &Samples) -> Check {
     for (name, parse) in mnemic::PARSERS {
         capped(name, || {
             for _ in 0..INNER {
-                let mut bytes = samples.of_parser(&mut case.random, name).to_vec();
+                let mut bytes = samples.of_parser(&mut case.random, name).clone();
                 mutate(&mut case.random, &mut bytes);
                 parse(&bytes).say(name)?;
             }
