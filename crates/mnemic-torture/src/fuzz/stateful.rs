@@ -20,7 +20,8 @@ struct Run {
     fs: RecordingFs,
     world: TestWorld,
     setting: Setting,
-    store: Store,
+    /// None only while it is opened again.
+    store: Option<Store>,
     told: Told,
     /// Whether a fault may be met.
     is_armed: bool,
@@ -58,7 +59,7 @@ impl Run {
             fs,
             world,
             setting,
-            store,
+            store: Some(store),
             told,
             is_armed: false,
             may_lose: false,
@@ -67,6 +68,10 @@ impl Run {
             next_id: 0,
             opened: 1,
         })
+    }
+
+    fn store(&self) -> Check<&Store> {
+        self.store.as_ref().ok_or_else(|| "the store does not open".to_owned())
     }
 
     fn one_move(&mut self, bytes: &mut Bytes<'_>) -> Check {
@@ -101,7 +106,7 @@ impl Run {
         if matches!(step, Step::Reopen) {
             return self.reopen();
         }
-        let outcome = step.call(&self.store);
+        let outcome = step.call(self.store()?);
         if !self.is_armed {
             step.check(&self.told.possible[0], &outcome)?;
         }
@@ -119,7 +124,7 @@ impl Run {
 
     /// Closes the store as it should be closed. On a failing disk that may fail, and loses nothing.
     fn reopen(&mut self) -> Check {
-        if let Err(error) = self.store.close() {
+        if let Err(error) = self.store()?.close() {
             check_kind("close", &error)?;
         }
         self.settle()
@@ -147,11 +152,11 @@ impl Run {
         self.world = TestWorld::with_fs(self.opened, self.fs.clone());
         self.world.set_micros(self.now);
         // The lock of the old handle has to go before the new one opens.
-        let broken = Setting::durable(1).open(&RecordingFs::new(), 0).say("creation")?;
-        drop(std::mem::replace(&mut self.store, broken));
+        self.store = None;
         let errors = std::mem::take(&mut self.told.errors);
-        self.store = self.setting.builder(&self.world).open().say(format!("after {errors:?}: does not open"))?;
-        let model = self.told.check(&self.store).map_err(|says| format!("after {errors:?}: {says}"))?.clone();
+        let store = self.setting.builder(&self.world).open().say(format!("after {errors:?}: does not open"))?;
+        self.store = Some(store);
+        let model = self.told.check(self.store()?).map_err(|says| format!("after {errors:?}: {says}"))?.clone();
         self.told = Told::new(self.named(model)?);
         Ok(())
     }
@@ -160,7 +165,7 @@ impl Run {
     fn named(&self, mut model: Model) -> Check<Model> {
         for (user, state) in &mut model.users {
             let Some(row) = state.rows.remove(&UNKNOWN) else { continue };
-            let found = crate::work::found_of(&self.store)?;
+            let found = crate::work::found_of(self.store()?)?;
             let ids = found.get(user).into_iter().flat_map(|(_, rows)| rows.keys());
             let id = ids.copied().find(|id| !state.rows.contains_key(id)).unwrap_or(UNKNOWN);
             state.rows.values_mut().filter(|row| row.by == Some(UNKNOWN)).for_each(|row| row.by = Some(id));
@@ -177,6 +182,6 @@ impl Run {
         let mut users: Vec<&str> = model.keys().map(String::as_str).collect();
         users.push("nobody");
         let user = *pick(bytes, &users);
-        check_recall(bytes, &self.store, model, user, self.now)
+        check_recall(bytes, self.store()?, model, user, self.now)
     }
 }
