@@ -1,12 +1,12 @@
 //! Calls of the fuzzer's choice on a store whose disk fails when the fuzzer says so, against a plain model.
 
 use mnemic::Store;
-use mnemic::memory::Timestamp;
+use mnemic::memory::{NewMemory, Timestamp};
 use mnemic::world::testing::{CrashChoice, FaultKind, RecordingFs, Repeat, START_MICROS, TestWorld};
 
 use crate::check::{Check, Say};
 use crate::work::{
-    Bytes, Dice, Mix, Model, Setting, Step, Told, UNKNOWN, Upkeep, check_kind, check_recall, generate, pick,
+    Bytes, DIMS, Dice, Mix, Model, Setting, Step, Told, UNKNOWN, Upkeep, check_kind, check_recall, generate, pick,
 };
 
 /// Moves of one input, at most.
@@ -48,6 +48,12 @@ pub(super) fn against_a_model(input: &[u8]) -> Check {
     run.settle()
 }
 
+/// Lets a store know its space: `remember_all` may take memories without a vector where the space can't be written.
+fn declare(store: &Store) -> mnemic::Result<()> {
+    store.user("first")?.remember(NewMemory::note("a vector").vector(vec![1.0; DIMS]))?;
+    store.forget_user("first").map(drop)
+}
+
 impl Run {
     fn new(bytes: &mut Bytes<'_>) -> Check<Self> {
         let mut setting = Setting::durable(1 + bytes.below(2) as u32);
@@ -55,6 +61,7 @@ impl Run {
         let (fs, told) = (RecordingFs::new(), Told::new(Model::new()));
         let world = TestWorld::with_fs(1, fs.clone());
         let store = setting.builder(&world).open().say("creation")?;
+        declare(&store).say("the first vector")?;
         Ok(Self {
             fs,
             world,
