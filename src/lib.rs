@@ -46,12 +46,12 @@ pub use api::{
     Builder, Context, ContextOptions, Correction, Cursor, Explanation, Hit, IdHit, ListOptions, MemoryPage, Omission,
     PromptLanguage, Query, Recall, Store, StoreStats, Trace, TraceId, TracedHit, Update, User, UserCursor, UserPage,
 };
-#[cfg(feature = "testing")]
-#[doc(hidden)]
-pub use codec::doors::PARSERS;
 #[cfg(feature = "builtin-embedder")]
 pub use embed::BuiltinEmbedder;
 pub use embed::{EmbedError, Embedder, HashedNgrams, Purpose};
+#[cfg(feature = "testing")]
+#[doc(hidden)]
+pub use engine::doors::{PARSERS, samples};
 pub use engine::{
     Change, Damage, Diagnosis, Durability, EmbedProgress, EmptyReason, Exported, Forgotten, Imported, LegSwitches,
     Maintenance, Receipt, Repaired, Restored, Snapshot, UserStats, Verdict, WhyNot,

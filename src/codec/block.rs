@@ -5,6 +5,7 @@
 
 use crate::codec::bytes::{Reader, Writer};
 use crate::error::Result;
+use crate::memory::limits::DIMS_MAX;
 
 const VERSION: u8 = 1;
 /// No space: the rows of the block have no vectors.
@@ -12,6 +13,8 @@ const NO_SPACE: u32 = u32::MAX;
 /// Bytes of a row without attributes and vector.
 const ROW_BYTES: usize = 75;
 const ROWS_MAX: usize = 256;
+/// Longest quantised vector, with its padding.
+const STRIDE_MAX: usize = 2 * DIMS_MAX;
 
 /// The facts of one row.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -69,7 +72,7 @@ pub(crate) fn decode_block(bytes: &[u8]) -> Result<(Option<u32>, Vec<StoredRow<'
     let mut input = Reader::new(bytes, "block");
     let (version, space, stride) = (input.u8()?, input.u32()?, input.u32()? as usize);
     let count = input.count(ROW_BYTES)?;
-    if version != VERSION || count > ROWS_MAX {
+    if version != VERSION || count > ROWS_MAX || stride > STRIDE_MAX {
         return Err(input.corrupt());
     }
     let rows = (0..count).map(|_| take_row(&mut input, Some(stride))).collect::<Result<_>>()?;
@@ -200,6 +203,13 @@ mod tests {
         let bytes = encode_block(Some(0), 384, &rows);
         assert_eq!(bytes.len(), 13 + rows.len() * ROW_BYTES);
         assert_eq!(decode_block(&bytes).unwrap(), (Some(0), rows));
+    }
+
+    #[test]
+    fn a_stride_that_no_vector_has_is_refused() {
+        let mut bytes = encode_block(None, 0, &rows()[..2]);
+        bytes[5..9].copy_from_slice(&u32::MAX.to_le_bytes());
+        assert!(decode_block(&bytes).is_err());
     }
 
     proptest! {

@@ -2,8 +2,6 @@
 
 pub(crate) mod block;
 pub(crate) mod bytes;
-#[cfg(feature = "testing")]
-pub(crate) mod doors;
 pub(crate) mod export;
 pub(crate) mod frame;
 pub(crate) mod head;

@@ -8,6 +8,8 @@ mod commit_queue;
 mod context;
 mod core;
 mod doctor;
+#[cfg(feature = "testing")]
+pub(crate) mod doors;
 mod embed;
 mod export;
 mod forget;

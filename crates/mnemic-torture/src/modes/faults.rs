@@ -1,17 +1,12 @@
 //! The n-th call to the disk fails: a typed error, a true outcome, a store that opens again.
 
+use mnemic::Store;
 use mnemic::world::testing::{FaultKind, RecordingFs, Repeat, TestWorld};
-use mnemic::{Error, ErrorKind, Store};
 
 use crate::check::{Check, Say, ensure};
 use crate::runner::Case;
-use crate::work::{
-    Answer, Expected, Game, Mix, Model, Setting, Step, Upkeep, advance, check_deeply, found_of, settle_ids,
-    show_difference, shown_by,
-};
+use crate::work::{Expected, Game, Mix, Model, Setting, Step, Told, Upkeep, advance, check_kind, found_of};
 
-/// What a caller can be told when the disk fails.
-const KINDS: [ErrorKind; 3] = [ErrorKind::Io, ErrorKind::Corrupt, ErrorKind::Closed];
 /// Failed calls after which a run ends: each doubles what may be true.
 const ERRORS_MAX: usize = 4;
 
@@ -85,7 +80,7 @@ impl Script {
         let fs = self.base.snapshot();
         fs.fail_at(n, kind, repeat);
         let world = TestWorld::with_fs(self.seed, fs.clone());
-        let mut told = Told { possible: vec![self.before.clone()], errors: Vec::new() };
+        let mut told = Told::new(self.before.clone());
         match self.setting.builder(&world).open() {
             Ok(store) => {
                 self.play(&store, &world, &mut told)?;
@@ -97,79 +92,21 @@ impl Script {
         fs.clear_faults();
         let says = format!("after {:?}: does not open", told.errors);
         let store = self.setting.open(&fs, self.seed ^ 1).say(says)?;
-        check_one_of(&store, &told.possible).map_err(|says| format!("after {:?}: {says}", told.errors))?;
+        told.check(&store).map_err(|says| format!("after {:?}: {says}", told.errors))?;
         Ok(met)
     }
 
     /// Makes the calls; `told` becomes what may be true after them.
     fn play(&self, store: &Store, world: &TestWorld, told: &mut Told) -> Check {
-        let possible = &mut told.possible;
         for (step, now) in &self.steps {
             world.set_micros(*now);
-            let outcome = step.call(store);
-            match &outcome {
-                Ok(answer) => follow(step, answer, *now, possible)?,
-                Err(error) if possible.iter().any(|m| step.expected(m) == Expected::Refused(error.kind())) => {
-                    // Where an outcome is unknown, what is held in memory proves nothing before the store is reopened.
-                    if told.errors.is_empty() {
-                        possible.retain(|m| step.expected(m) == Expected::Refused(error.kind()));
-                    }
-                }
-                Err(error) => {
-                    check_kind(step.name(), error)?;
-                    told.errors.push(format!("{}: {error}", step.name()));
-                    // What is said not to be committed must not be there.
-                    if !error.message().contains("not committed") {
-                        let done = possible.iter().map(|model| after(model, step, &Answer::default(), *now));
-                        let done: Vec<Model> = done.collect();
-                        possible.extend(done);
-                    }
-                }
-            }
+            told.hear(step, &step.call(store), *now)?;
             if told.errors.len() >= ERRORS_MAX {
                 break;
             }
         }
         Ok(())
     }
-}
-
-/// What the calls of a run told.
-struct Told {
-    /// The states that may be.
-    possible: Vec<Model>,
-    errors: Vec<String>,
-}
-
-fn follow(step: &Step, answer: &Answer, now: i64, possible: &mut Vec<Model>) -> Check {
-    possible.retain(|model| step.expected(model) == Expected::Done);
-    ensure!(!possible.is_empty(), "{}: was done, and should have been refused", step.name());
-    possible.iter_mut().for_each(|model| advance(model, step, answer, now));
-    Ok(())
-}
-
-fn after(model: &Model, step: &Step, answer: &Answer, now: i64) -> Model {
-    let mut model = model.clone();
-    advance(&mut model, step, answer, now);
-    model
-}
-
-fn check_kind(doing: &str, error: &Error) -> Check {
-    ensure!(KINDS.contains(&error.kind()), "{doing}: {error:?}");
-    Ok(())
-}
-
-fn check_one_of(store: &Store, possible: &[Model]) -> Check {
-    let found = found_of(store)?;
-    let mut differs = String::new();
-    for model in possible {
-        let shown = shown_by(model);
-        if settle_ids(found.clone(), &shown) == shown {
-            return check_deeply(store, model);
-        }
-        differs = show_difference(&shown, &found);
-    }
-    Err(format!("none of the {} states that were told: {differs}", possible.len()))
 }
 
 /// Creation fails at any call, and can be begun again.

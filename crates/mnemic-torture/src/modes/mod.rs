@@ -20,6 +20,7 @@ use clap::ValueEnum;
 use crate::check::Check;
 use crate::runner::Case;
 
+pub(crate) use damage::{read_file, write_file};
 pub(crate) use kill::child;
 
 /// What to run.

@@ -28,7 +28,7 @@ impl Setting {
     }
 
     /// A durable store of so many shards.
-    pub(crate) fn durable(shards: u32) -> Self {
+    pub(crate) const fn durable(shards: u32) -> Self {
         Self { shards, every: None, cache_bytes: 256 << 20, reserve_bytes: 0 }
     }
 

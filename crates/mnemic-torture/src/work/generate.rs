@@ -1,8 +1,7 @@
 use mnemic::memory::limits::SNAPSHOTS_MAX;
 use mnemic::memory::{MemoryId, Sensitivity, StatusKind, Timestamp};
-use mnemic::world::testing::SplitMix64;
 
-use super::{Model, Row, Step, pick, vector};
+use super::{Dice, Model, Row, Step, pick, vector};
 
 const USERS: [&str; 4] = ["ada", "bob", "ada/", "Ada"];
 const DAY: i64 = Timestamp::DAY_MICROS;
@@ -33,7 +32,7 @@ pub(crate) struct Mix {
 }
 
 /// The next call, as the seed and the state before decide it. `next_id` counts the memories.
-pub(crate) fn generate(random: &mut SplitMix64, mix: Mix, model: &Model, next_id: &mut u64, now: i64) -> Step {
+pub(crate) fn generate(random: &mut impl Dice, mix: Mix, model: &Model, next_id: &mut u64, now: i64) -> Step {
     let mut user = (*pick(random, &USERS[..mix.users])).to_owned();
     if mix.round > 0 {
         user = format!("{user} {}", mix.round);
@@ -84,7 +83,7 @@ pub(crate) fn generate(random: &mut SplitMix64, mix: Mix, model: &Model, next_id
 }
 
 /// At times of a snapshot or a user that is not there.
-fn upkeep(random: &mut SplitMix64, model: &Model, user: String, roll: u64) -> Step {
+fn upkeep(random: &mut impl Dice, model: &Model, user: String, roll: u64) -> Step {
     let snapshots: Vec<MemoryId> = model.snapshots.iter().map(|copied| copied.id).collect();
     match roll {
         92..95 if !snapshots.is_empty() => Step::Restore { user, snapshot: *pick(random, &snapshots) },
@@ -93,7 +92,7 @@ fn upkeep(random: &mut SplitMix64, model: &Model, user: String, roll: u64) -> St
     }
 }
 
-fn some_id(random: &mut SplitMix64, model: &Model, user: &str) -> Option<MemoryId> {
+fn some_id(random: &mut impl Dice, model: &Model, user: &str) -> Option<MemoryId> {
     let rows = &model.get(user)?.rows;
     if rows.is_empty() {
         return None;
@@ -102,7 +101,7 @@ fn some_id(random: &mut SplitMix64, model: &Model, user: &str) -> Option<MemoryI
     rows.keys().nth(at).copied()
 }
 
-fn remember(random: &mut SplitMix64, model: &Model, user: String, count: u64, next_id: &mut u64, now: i64) -> Step {
+fn remember(random: &mut impl Dice, model: &Model, user: String, count: u64, next_id: &mut u64, now: i64) -> Step {
     let mut rows = Vec::with_capacity(count as usize);
     for _ in 0..count {
         *next_id += 1;
@@ -116,7 +115,7 @@ fn remember(random: &mut SplitMix64, model: &Model, user: String, count: u64, ne
     Step::Remember { user, rows }
 }
 
-fn new_row(random: &mut SplitMix64, number: u64, derived_from: Vec<MemoryId>, now: i64) -> Row {
+fn new_row(random: &mut impl Dice, number: u64, derived_from: Vec<MemoryId>, now: i64) -> Row {
     let created_at = now - DAY * random.below(400) as i64 + DAY * 5;
     let vector = if random.below(12) == 0 { None } else { Some(vector(random)) };
     Row {
@@ -141,7 +140,7 @@ fn new_row(random: &mut SplitMix64, number: u64, derived_from: Vec<MemoryId>, no
     }
 }
 
-fn update(random: &mut SplitMix64, user: String, id: MemoryId, next_id: &mut u64) -> Step {
+fn update(random: &mut impl Dice, user: String, id: MemoryId, next_id: &mut u64) -> Step {
     *next_id += 1;
     let text = (random.below(2) == 0).then(|| format!("changed {next_id}"));
     let vector = (random.below(3) > 0).then(|| vector(random));
@@ -149,6 +148,6 @@ fn update(random: &mut SplitMix64, user: String, id: MemoryId, next_id: &mut u64
 }
 
 /// A `remember_all` of so many memories that were made of no others.
-pub(crate) fn some_rows(random: &mut SplitMix64, user: &str, count: u64, next_id: &mut u64, now: i64) -> Step {
+pub(crate) fn some_rows(random: &mut impl Dice, user: &str, count: u64, next_id: &mut u64, now: i64) -> Step {
     remember(random, &Model::new(), user.to_owned(), count, next_id, now)
 }

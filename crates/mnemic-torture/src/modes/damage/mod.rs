@@ -13,7 +13,7 @@ use crate::check::Check;
 use crate::runner::Case;
 use crate::work::pick;
 
-pub(super) use bytes::{frames as carve, read as read_file, write as write_file};
+pub(crate) use bytes::{frames as carve, read as read_file, write as write_file};
 
 /// Damages of one store.
 const DAMAGES: u64 = 250;

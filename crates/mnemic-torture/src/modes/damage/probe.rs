@@ -6,8 +6,7 @@ use mnemic::{EmptyReason, Error, ErrorKind, ListOptions, Store, User};
 
 use super::Patient;
 use crate::check::{Check, Say, ensure};
-use crate::modes::model::Plan;
-use crate::work::{DIMS, Model, Row, Seen, Step, UserState, advance};
+use crate::work::{DIMS, Model, Plan, Row, Seen, Step, UserState, advance};
 
 /// What damage may be called.
 const KINDS: [ErrorKind; 4] = [ErrorKind::Corrupt, ErrorKind::Denied, ErrorKind::Unsupported, ErrorKind::Io];
