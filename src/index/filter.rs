@@ -26,6 +26,8 @@ enum Node {
     All(Vec<Node>),
     Any(Vec<Node>),
     Not(Box<Node>),
+    /// Stands for one that is nested deeper than a filter may have parts.
+    TooDeep,
     Kind(Kind),
     Tag(String),
     Scene(String),
@@ -78,7 +80,7 @@ pub enum Comparison {
 macro_rules! constructors {
     ($($(#[$doc:meta])* $name:ident($($argument:ident: $type:ty),+) => $node:expr;)+) => {
         impl Filter {
-            $($(#[$doc])* pub fn $name($($argument: $type),+) -> Self { Self($node) })+
+            $($(#[$doc])* pub fn $name($($argument: $type),+) -> Self { Self::bounded($node) })+
         }
     };
 }
@@ -132,11 +134,16 @@ impl BitOr for Filter {
 impl Not for Filter {
     type Output = Self;
     fn not(self) -> Self {
-        Self(Node::Not(Box::new(self.0)))
+        Self::bounded(Node::Not(Box::new(self.0)))
     }
 }
 
 impl Filter {
+    /// A filter of any depth can be dropped and compared: one that no query takes is cut off here.
+    fn bounded(node: Node) -> Self {
+        Self(if node.depth() > FILTER_NODES_MAX { Node::TooDeep } else { node })
+    }
+
     /// The filter in words, for those who may see what it is about.
     pub(crate) fn words(&self) -> String {
         format!("{:?}", self.0)
@@ -155,9 +162,19 @@ impl Filter {
 }
 
 impl Node {
-    fn check(&self, schema: &Schema, level: u8, left: &mut usize) -> Result<()> {
-        *left = left.checked_sub(1).ok_or_else(|| Error::invalid(format!("filter: over {FILTER_NODES_MAX} parts")))?;
+    fn depth(&self) -> usize {
         match self {
+            Self::All(nodes) | Self::Any(nodes) => 1 + nodes.iter().map(Self::depth).max().unwrap_or(0),
+            Self::Not(node) => 1 + node.depth(),
+            _ => 1,
+        }
+    }
+
+    fn check(&self, schema: &Schema, level: u8, left: &mut usize) -> Result<()> {
+        let many = || Error::invalid(format!("filter: over {FILTER_NODES_MAX} parts"));
+        *left = left.checked_sub(1).ok_or_else(many)?;
+        match self {
+            Self::TooDeep => Err(many()),
             Self::All(nodes) | Self::Any(nodes) => {
                 if nodes.is_empty() {
                     return Err(Error::invalid("filter: an empty list of parts"));
@@ -180,6 +197,7 @@ impl Node {
             Self::All(nodes) => nodes.iter().all(|node| node.passes(facts, attributes)),
             Self::Any(nodes) => nodes.iter().any(|node| node.passes(facts, attributes)),
             Self::Not(node) => !node.passes(facts, attributes),
+            Self::TooDeep => false,
             Self::Kind(kind) => facts.kind == kind.code(),
             Self::Pinned(pinned) => facts.pinned == *pinned,
             Self::Created(range) => range.contains(&Timestamp::from_micros(facts.created_at)),
@@ -300,6 +318,18 @@ mod tests {
         ];
         for (integer, float, expected) in cases {
             assert_eq!(order_mixed(integer, float), expected, "{integer} {float}");
+        }
+    }
+
+    #[test]
+    fn a_filter_nested_without_end_is_refused_and_harms_nobody() {
+        let nested = |depth| (0..depth).fold(Filter::kind(Kind::Note), |filter, _| !filter);
+        let schema = Schema::default();
+        assert!(nested(FILTER_NODES_MAX - 1).check(&schema, Sensitivity::Secret).is_ok());
+        for depth in [FILTER_NODES_MAX, 1_000, 100_000] {
+            let error = nested(depth).check(&schema, Sensitivity::Secret).unwrap_err();
+            assert_eq!(error.message(), "filter: over 256 parts");
+            drop(nested(depth) & nested(depth) | nested(depth));
         }
     }
 }
