@@ -1,6 +1,7 @@
 //! Putting a damaged store right: fresh shards from what is whole, and from what can be carved of the rest.
 
 mod carve;
+mod evidence;
 mod files;
 mod rebuild;
 mod salvage;
@@ -30,7 +31,7 @@ pub struct Repaired {
     pub memories: u64,
     /// Memories whose vector is lost or in doubt: [`embed_pending`](crate::Store::embed_pending) gives them a new one.
     pub pending: u64,
-    /// Memories of which only an older version is left.
+    /// Memories of which an older version is, or may be, what is left and served from now on.
     pub older: Vec<Damage>,
     /// What is gone.
     pub lost: Vec<Damage>,
@@ -70,7 +71,8 @@ impl Core {
             return Ok(done);
         }
         self.add_hidden(&mut report)?;
-        let is_ill = |patient: &Patient| matches!(patient, Patient::Ill(_));
+        // In damaged pages also one that was whole may meet a page that is not.
+        let is_ill = |patient: &Patient| report.pages_damaged || matches!(patient, Patient::Ill(_));
         let ill = report.patients.iter().filter(|(_, patient)| is_ill(patient)).map(|(user, _)| *user).collect();
         let limit = report.last_seq.filter(|_| !report.damaged.iter().any(|damage| damage.part == "file"));
         let carved = Carved::of(&self.directory.carvable()?, &ill, limit);
@@ -128,7 +130,7 @@ impl Core {
         let row = report.view.as_ref().and_then(|view| view.get(Table::Users, &user.0).ok().flatten());
         let row = row.and_then(|row| SlotRef::decode(&row).map(|(slot, _)| slot).ok());
         match (patient, &report.view) {
-            (Patient::Whole, Some(view)) => fresh.take(view, user),
+            (Patient::Whole, Some(view)) if readable(fresh.take(view, user))?.is_some() => Ok(()),
             (Patient::Erased | Patient::Lost, _) if row.is_some_and(|row| row.erased) => self.bury(fresh, user, row),
             (Patient::Erased, _) => self.bury(fresh, user, row),
             (Patient::Lost, _) => {
