@@ -43,6 +43,8 @@ pub(crate) struct Shard {
     pages_checked: AtomicBool,
     /// Its pages were found damaged: nothing is asked of it any more.
     condemned: AtomicBool,
+    /// Table `users` was found complete.
+    users_checked: AtomicBool,
     /// The last commit that is known.
     committed: AtomicU64,
 }
@@ -71,6 +73,7 @@ impl Shard {
             open: RwLock::new(None),
             pages_checked: AtomicBool::new(false),
             condemned: AtomicBool::new(false),
+            users_checked: AtomicBool::new(false),
             committed: AtomicU64::new(0),
         };
         shard.reopen()?;
@@ -183,9 +186,20 @@ impl Shard {
         Standing::of(view, self.store_id, self.number)?.check_users(view, self.number)
     }
 
+    /// The same, once in a process: before a user is called unknown.
+    pub(crate) fn check_users_once(&self, view: &ReadView) -> Result<()> {
+        if !self.users_checked.load(Ordering::Acquire) {
+            self.check_users(view)?;
+            self.users_checked.store(true, Ordering::Release);
+        }
+        Ok(())
+    }
+
     /// Closes the file; later calls answer `Closed`.
     pub(crate) fn close(&self) -> Result<()> {
         match self.open.write().take() {
+            // What was only read stays as it is: redb's last commit into damaged pages may end the process.
+            Some(open) if !self.pages_checked.load(Ordering::Acquire) => open.leave(),
             Some(open) => open.shut(),
             None => Ok(()),
         }

@@ -1,4 +1,5 @@
 use std::ops::ControlFlow;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -36,16 +37,36 @@ pub(in crate::storage) struct Open {
     /// A call into redb panicked: it may panic again while it closes, and a panic in a destructor ends the process.
     poisoned: AtomicBool,
     health: Health,
+    close: Close,
+}
+
+/// What closing does to a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Close {
+    /// redb makes a last commit.
+    Commits,
+    /// Nothing: the file is only looked at, and a commit into damaged pages may end the process.
+    Leaves,
 }
 
 impl Open {
     pub(super) fn new(number: u32, file: Arc<dyn File>) -> Result<Self> {
         let backend = Backend(Arc::clone(&file));
-        Self::over(number, file, backend, Pages::Trusted)
+        Self::with_backend(number, file, backend, Pages::Trusted, Close::Commits)
     }
 
-    /// The same through another backend.
+    /// A look through another backend, which keeps for itself what is written.
     pub(super) fn over(number: u32, file: Arc<dyn File>, backend: impl StorageBackend, pages: Pages) -> Result<Self> {
+        Self::with_backend(number, file, backend, pages, Close::Leaves)
+    }
+
+    fn with_backend(
+        number: u32,
+        file: Arc<dyn File>,
+        backend: impl StorageBackend,
+        pages: Pages,
+        close: Close,
+    ) -> Result<Self> {
         let health = Health::default();
         let backend = Watched::new(backend, health.clone());
         let database = contained(number, || {
@@ -53,7 +74,14 @@ impl Open {
             builder.set_cache_size(CACHE_BYTES).set_check_integrity_on_open(pages == Pages::Checked);
             builder.create_with_backend(backend).map_err(|error| health.error(number, error))
         })?;
-        Ok(Self { number, file, database: RwLock::new(Some(database)), poisoned: AtomicBool::new(false), health })
+        Ok(Self {
+            number,
+            file,
+            database: RwLock::new(Some(database)),
+            poisoned: AtomicBool::new(false),
+            health,
+            close,
+        })
     }
 
     /// The file as of its last commit.
@@ -129,8 +157,22 @@ impl Open {
         answer
     }
 
+    /// Closes the file and leaves it as it is, whoever still reads it.
+    pub(super) fn leave(&self) -> Result<()> {
+        let database = self.database.write().take();
+        if self.poisoned.load(Ordering::Relaxed) {
+            std::mem::forget(database);
+            return Err(damaged(self.number));
+        }
+        drop_unwinding(database);
+        Ok(())
+    }
+
     /// Closes the file, whoever still reads it. redb commits then, which damaged pages can make panic.
     pub(super) fn shut(&self) -> Result<()> {
+        if self.close == Close::Leaves {
+            return self.leave();
+        }
         let database = self.database.write().take();
         if self.poisoned.load(Ordering::Relaxed) {
             std::mem::forget(database);
@@ -141,6 +183,15 @@ impl Open {
             Ok(())
         })
     }
+}
+
+/// Drops a database in an unwinding, in which redb commits nothing.
+fn drop_unwinding(database: Option<Database>) {
+    let unwound = catch_unwind(AssertUnwindSafe(move || {
+        let _database = database;
+        resume_unwind(Box::new(()))
+    }));
+    drop(unwound);
 }
 
 impl Drop for Open {
