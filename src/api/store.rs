@@ -199,7 +199,8 @@ impl Store {
     /// * [`Io`](crate::ErrorKind::Io): the disk failed or is full; there is no new snapshot, unless
     ///   [`snapshots`](Self::snapshots) names it.
     ///
-    /// Damaged values don't stop it: [`Snapshot::damaged`] names what is not in it.
+    /// Damaged values don't stop it: [`Snapshot::damaged`] names what is not in it, [`Snapshot::without_vector`] what is
+    /// in it without its vector.
     ///
     /// # Cost
     ///

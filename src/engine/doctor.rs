@@ -131,6 +131,14 @@ impl Core {
     }
 }
 
+/// What can be had, unless the disk fails: why it can't is told elsewhere.
+pub(crate) fn unless_disk_fails<T>(outcome: Result<T>) -> Result<Option<T>> {
+    match outcome {
+        Err(error) if error.kind() == ErrorKind::Io => Err(error),
+        other => Ok(other.ok()),
+    }
+}
+
 /// Damage is told; any other error ends the examination.
 fn told(error: Error) -> Result<String> {
     match error.kind() {

@@ -146,7 +146,7 @@ fn absent(core: &Core, view: &ReadView, user: UserHash) -> Result<Found> {
     if view.has_any(Table::Keys, user)? {
         return Err(Error::corrupt(format!("users: the row of {user} is missing; run the doctor")));
     }
-    core.shard_of(user).serving()?.check_users_once(view)?;
+    core.shard_of(user).check_users(view)?;
     Ok(Found::Absent(None))
 }
 

@@ -95,7 +95,7 @@ impl Core {
 
     /// The handle of the old file must neither read nor write any more.
     fn retire(&self, state: &ShardState, number: u32) {
-        state.set_broken(Error::closed(format!("shard {number:02} was repaired; open the store again")));
+        state.retire(Error::closed(format!("shard {number:02} was repaired; open the store again")));
         self.cache.clear();
     }
 
@@ -127,7 +127,8 @@ impl Core {
         (user, patient): (UserHash, Patient),
         done: &mut Repaired,
     ) -> Result<()> {
-        let row = report.view.as_ref().and_then(|view| view.get(Table::Users, &user.0).ok().flatten());
+        let row = report.view.as_ref().map(|view| readable(view.get(Table::Users, &user.0))).transpose()?;
+        let row = row.flatten().flatten();
         let row = row.and_then(|row| SlotRef::decode(&row).map(|(slot, _)| slot).ok());
         match (patient, &report.view) {
             (Patient::Whole, Some(view)) if readable(fresh.take(view, user))?.is_some() => Ok(()),
@@ -146,7 +147,7 @@ impl Core {
                 self.rebuild_user(fresh, salvage, (report, user), done)
             }
             (Patient::Ill(Some(head)), _) => {
-                let salvage = Salvage::new(self, report, carved, *head);
+                let salvage = Salvage::new(self, report, carved, *head)?;
                 self.rebuild_user(fresh, Some(salvage), (report, user), done)
             }
         }
@@ -194,7 +195,9 @@ impl Core {
     /// A forgotten user stays forgotten: no key, and a row that says so.
     fn bury(&self, fresh: &mut Rebuilt, user: UserHash, row: Option<SlotRef>) -> Result<()> {
         let Some(row) = row else { return Ok(()) };
-        let newest = self.keyring.read_slot(row.slot).ok().and_then(|copies| copies.newest_of(user));
+        // A slot that KEYRING was cut before holds no key, and a row that names it would be damage again.
+        let Some(copies) = readable(self.keyring.read_slot(row.slot))? else { return Ok(()) };
+        let newest = copies.newest_of(user);
         let generation = newest.map_or(row.generation, |newest| newest.max(row.generation));
         self.keyring.erase(row.slot, SlotOwner { user, generation, epoch: row.epoch }, self.now())?;
         let mut writes = WriteSet::default();

@@ -43,8 +43,6 @@ pub(crate) struct Shard {
     pages_checked: AtomicBool,
     /// Its pages were found damaged: nothing is asked of it any more.
     condemned: AtomicBool,
-    /// Table `users` was found complete.
-    users_checked: AtomicBool,
     /// The last commit that is known.
     committed: AtomicU64,
 }
@@ -73,7 +71,6 @@ impl Shard {
             open: RwLock::new(None),
             pages_checked: AtomicBool::new(false),
             condemned: AtomicBool::new(false),
-            users_checked: AtomicBool::new(false),
             committed: AtomicU64::new(0),
         };
         shard.reopen()?;
@@ -85,7 +82,7 @@ impl Shard {
         let mut open = self.open.write();
         if let Some(old) = open.take() {
             // Also where readers hold it: two handles must never write to one file.
-            let _ = old.shut();
+            let _ = self.put_away(&old);
         }
         let file = retry_interrupted(|| self.world.fs().open(&self.path, OpenMode::ReadWrite));
         let file: Arc<dyn File> = file.map_err(|error| self.missing(error))?.into();
@@ -186,22 +183,21 @@ impl Shard {
         Standing::of(view, self.store_id, self.number)?.check_users(view, self.number)
     }
 
-    /// The same, once in a process: before a user is called unknown.
-    pub(crate) fn check_users_once(&self, view: &ReadView) -> Result<()> {
-        if !self.users_checked.load(Ordering::Acquire) {
-            self.check_users(view)?;
-            self.users_checked.store(true, Ordering::Release);
-        }
-        Ok(())
-    }
-
     /// Closes the file; later calls answer `Closed`.
     pub(crate) fn close(&self) -> Result<()> {
-        match self.open.write().take() {
-            // What was only read stays as it is: redb's last commit into damaged pages may end the process.
-            Some(open) if !self.pages_checked.load(Ordering::Acquire) => open.leave(),
-            Some(open) => open.shut(),
-            None => Ok(()),
+        self.open.write().take().map_or(Ok(()), |open| self.put_away(&open))
+    }
+
+    /// What was only read stays as it is: redb's last commit into damaged pages may end the process.
+    fn put_away(&self, open: &Open) -> Result<()> {
+        if self.pages_checked.load(Ordering::Acquire) { open.shut() } else { open.leave() }
+    }
+
+    /// After another file has taken its name: nothing is written to this one any more.
+    pub(crate) fn abandon(&self) {
+        self.pages_checked.store(false, Ordering::Release);
+        if let Some(open) = &*self.open.read() {
+            open.leave_at_end();
         }
     }
 

@@ -54,9 +54,9 @@ pub(super) struct Salvage<'a> {
 
 impl<'a> Salvage<'a> {
     /// Of a user whose head was read.
-    pub(super) fn new(core: &'a Core, report: &'a ShardReport, carved: &Carved, head: Head) -> Self {
+    pub(super) fn new(core: &'a Core, report: &'a ShardReport, carved: &Carved, head: Head) -> Result<Self> {
         let head = newest_head(core, carved, head);
-        let candidates = gather(report, carved, head.user);
+        let candidates = gather(report, carved, head.user)?;
         let mut salvage = Self {
             core,
             report,
@@ -74,7 +74,7 @@ impl<'a> Salvage<'a> {
             lost: Vec::new(),
         };
         salvage.collect();
-        salvage
+        Ok(salvage)
     }
 
     /// Of a user whose head or row is damaged: KEYRING has the keys. `None` where they open nothing.
@@ -98,7 +98,7 @@ impl<'a> Salvage<'a> {
             let unnamed = UserFacts::new(UserId::new(&unnamed(user))?);
             let owner = SlotOwner { user, generation: slot.generation, epoch: slot.epoch };
             let head = Head { version, ..Head::new(owner, number, keys, facts.unwrap_or(unnamed)) };
-            let mut salvage = Self::new(core, report, carved, head);
+            let mut salvage = Self::new(core, report, carved, head)?;
             if is_known || !salvage.chunks.is_empty() {
                 let says =
                     "the row of this user was found outside its place, if at all: anything may be older, or gone";
@@ -339,16 +339,16 @@ fn newest_head(core: &Core, carved: &Carved, head: Head) -> Head {
 }
 
 /// Every value that says of itself that it is this user's: those that the shard reaches, and those that were carved.
-fn gather(report: &ShardReport, carved: &Carved, user: UserHash) -> Vec<Candidate> {
+fn gather(report: &ShardReport, carved: &Carved, user: UserHash) -> Result<Vec<Candidate>> {
     let mut found = Vec::new();
     for table in Table::OF_USERS {
         let Some(view) = &report.view else { break };
         // What a damaged page hides is carved.
-        let _ = view.scan_user(table, user, |key, bytes| {
+        readable(view.scan_user(table, user, |key, bytes| {
             let version = frame::parse(table, key, bytes).map_or(0, |frame| frame.version);
             found.push(Candidate { table, key: key.to_vec(), version, live: true, bytes: bytes.to_vec() });
             Ok(())
-        });
+        }))?;
     }
     found.extend(carved.values(user).map(|one| Candidate {
         table: one.table,
@@ -357,5 +357,5 @@ fn gather(report: &ShardReport, carved: &Carved, user: UserHash) -> Vec<Candidat
         live: false,
         bytes: one.bytes.clone(),
     }));
-    found
+    Ok(found)
 }

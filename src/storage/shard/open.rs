@@ -37,27 +37,19 @@ pub(in crate::storage) struct Open {
     /// A call into redb panicked: it may panic again while it closes, and a panic in a destructor ends the process.
     poisoned: AtomicBool,
     health: Health,
-    close: Close,
-}
-
-/// What closing does to a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Close {
-    /// redb makes a last commit.
-    Commits,
-    /// Nothing: the file is only looked at, and a commit into damaged pages may end the process.
-    Leaves,
+    /// Closing leaves the file as it is; else redb makes a last commit, which may end the process in damaged pages.
+    leaves: AtomicBool,
 }
 
 impl Open {
     pub(super) fn new(number: u32, file: Arc<dyn File>) -> Result<Self> {
         let backend = Backend(Arc::clone(&file));
-        Self::with_backend(number, file, backend, Pages::Trusted, Close::Commits)
+        Self::with_backend(number, file, backend, Pages::Trusted, false)
     }
 
     /// A look through another backend, which keeps for itself what is written.
     pub(super) fn over(number: u32, file: Arc<dyn File>, backend: impl StorageBackend, pages: Pages) -> Result<Self> {
-        Self::with_backend(number, file, backend, pages, Close::Leaves)
+        Self::with_backend(number, file, backend, pages, true)
     }
 
     fn with_backend(
@@ -65,7 +57,7 @@ impl Open {
         file: Arc<dyn File>,
         backend: impl StorageBackend,
         pages: Pages,
-        close: Close,
+        leaves: bool,
     ) -> Result<Self> {
         let health = Health::default();
         let backend = Watched::new(backend, health.clone());
@@ -80,7 +72,7 @@ impl Open {
             database: RwLock::new(Some(database)),
             poisoned: AtomicBool::new(false),
             health,
-            close,
+            leaves: leaves.into(),
         })
     }
 
@@ -157,6 +149,11 @@ impl Open {
         answer
     }
 
+    /// Whoever closes it last leaves it as it is.
+    pub(super) fn leave_at_end(&self) {
+        self.leaves.store(true, Ordering::Relaxed);
+    }
+
     /// Closes the file and leaves it as it is, whoever still reads it.
     pub(super) fn leave(&self) -> Result<()> {
         let database = self.database.write().take();
@@ -170,7 +167,7 @@ impl Open {
 
     /// Closes the file, whoever still reads it. redb commits then, which damaged pages can make panic.
     pub(super) fn shut(&self) -> Result<()> {
-        if self.close == Close::Leaves {
+        if self.leaves.load(Ordering::Relaxed) {
             return self.leave();
         }
         let database = self.database.write().take();
