@@ -139,7 +139,7 @@ const KEYS: u8 = 1;
 #[test]
 #[ignore = "takes minutes; the short ones run always"]
 fn every_one_of_a_thousand_bits_in_five_megabytes_is_found_and_repaired() {
-    let fs = compact(1, 3200);
+    let fs = compact(1, 5600);
     let before = state_of(&open(&fs, 1)).unwrap();
     let clean = read(&fs, SHARD);
     assert!(clean.len() > 5_000_000, "{} bytes", clean.len());

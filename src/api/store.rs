@@ -333,6 +333,9 @@ impl Store {
     /// alone. The damaged file stays as a copy in the directory `quarantine`, sealed as ever: what is forgotten later
     /// can't be read from it either. Copies of keys that are damaged are written from the other copy.
     ///
+    /// [`Repaired::lost`] names the memories that are gone, [`Repaired::older`] those of which an older version is, or may
+    /// be, what is left: it is kept and served.
+    ///
     /// Afterwards such a shard answers [`Closed`](crate::ErrorKind::Closed): open the store again. Snapshots of its users
     /// are looked at by the next repair.
     ///
