@@ -15,6 +15,9 @@ use crate::work::{DIMS, Seen, UserState};
 /// Repairs of one store, at most.
 const ROUNDS: u64 = 3;
 
+/// How many memories a repair may lose or bring back older, where that is known.
+pub(super) struct Bound(pub(super) Option<usize>);
+
 /// Repairs until the doctor is content, which takes a second time where snapshots are concerned. Then all that is there
 /// is right, and nothing more is damaged; what is older or gone was named, memory by memory.
 pub(super) fn repair(
@@ -22,7 +25,7 @@ pub(super) fn repair(
     image: &RecordingFs,
     mut store: Store,
     files: &[String],
-    most: Option<usize>,
+    Bound(most): Bound,
 ) -> Check {
     let mut told = Told::default();
     for round in 0..ROUNDS {

@@ -69,7 +69,7 @@ fn treat(
         let Some(wound) = hurt(patient, &image, &mut case.random)? else { continue };
         let (writes, repairs) = (case.below(6) == 0, case.below(4) == 0);
         match crate::runner::run_contained(|| {
-            probe::probe(patient, &image, &wound.files, writes, repairs.then_some(wound.most))
+            probe::probe(patient, &image, &wound.files, writes, repairs.then_some(mended::Bound(wound.most)))
         }) {
             Ok(()) => case.pass(),
             Err(says) => return Err(format!("{} ({} shards): {says}", wound.says, patient.setting.shards)),

@@ -4,7 +4,7 @@ use mnemic::memory::{Memory, MemoryId, Sensitivity};
 use mnemic::world::testing::RecordingFs;
 use mnemic::{EmptyReason, Error, ErrorKind, ListOptions, Store, User};
 
-use super::Patient;
+use super::{Patient, mended};
 use crate::check::{Check, Say, ensure};
 use crate::modes::model::Plan;
 use crate::work::{DIMS, Model, Row, Seen, Step, UserState, advance};
@@ -20,7 +20,7 @@ pub(super) fn probe(
     image: &RecordingFs,
     files: &[String],
     writes: bool,
-    repairs: Option<Option<usize>>,
+    repairs: Option<mended::Bound>,
 ) -> Check {
     let store = match patient.setting.open(image, 77) {
         Ok(store) => store,
@@ -37,8 +37,8 @@ pub(super) fn probe(
         Err(error) => allowed(&error).map(|()| false).say("doctor")?,
     };
     ensure!(whole || !clean, "damage was met, and the doctor found none");
-    if let (Some(most), false) = (repairs, clean) {
-        return super::mended::repair(patient, image, store, files, most);
+    if let (Some(bound), false) = (repairs, clean) {
+        return mended::repair(patient, image, store, files, bound);
     }
     if writes {
         let model = write_all(patient, &store, files)?;
