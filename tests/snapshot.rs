@@ -37,6 +37,27 @@ fn files(fs: &RecordingFs, extension: &str) -> Vec<String> {
 }
 
 #[test]
+fn a_memory_whose_vector_is_damaged_is_copied_without_it_and_named() {
+    const VECTORS: u8 = 3;
+    let (fs, mut random) = (RecordingFs::new(), SplitMix64::new(1));
+    let store = open(&fs, 1);
+    fill(&user(&store, "ada"), 0..300, &mut random);
+    store.close().unwrap();
+    let mut bytes = support::read(&fs, "shards/00.redb");
+    let magic = [b'M', b'N', b'F', 0, VECTORS];
+    // Set in the numbers of packs, the fourth of the eight bytes at the end of the key.
+    let is_pack = |at: &usize| bytes.get(at + 6 + 16 + 3) == Some(&1);
+    let packs: Vec<usize> = (0..bytes.len() - 5).filter(|at| bytes[*at..at + 5] == magic).filter(is_pack).collect();
+    assert!(!packs.is_empty());
+    packs.iter().for_each(|at| bytes[at + 90] ^= 1);
+    support::write(&fs, "shards/00.redb", &bytes);
+    let snapshot = open(&fs, 2).snapshot().unwrap();
+    assert_eq!((snapshot.memories, snapshot.damaged.len()), (300, 0), "{:?}", snapshot.damaged);
+    let closed: Vec<MemoryId> = (0..256).map(id).collect();
+    assert_eq!(snapshot.without_vector, closed);
+}
+
+#[test]
 fn a_restore_undoes_changes_and_archives_what_is_newer() {
     let (fs, mut random) = (RecordingFs::new(), SplitMix64::new(1));
     let store = open(&fs, 1);

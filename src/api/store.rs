@@ -199,7 +199,8 @@ impl Store {
     /// * [`Io`](crate::ErrorKind::Io): the disk failed or is full; there is no new snapshot, unless
     ///   [`snapshots`](Self::snapshots) names it.
     ///
-    /// Damaged values don't stop it: [`Snapshot::damaged`] names what is not in it.
+    /// Damaged values don't stop it: [`Snapshot::damaged`] names what is not in it, [`Snapshot::without_vector`] what is
+    /// in it without its vector.
     ///
     /// # Cost
     ///
@@ -331,6 +332,9 @@ impl Store {
     /// taken from the newest record that still opens, wherever in the file it lies, and indexes are made of records
     /// alone. The damaged file stays as a copy in the directory `quarantine`, sealed as ever: what is forgotten later
     /// can't be read from it either. Copies of keys that are damaged are written from the other copy.
+    ///
+    /// [`Repaired::lost`] names the memories that are gone, [`Repaired::older`] those of which an older version is, or may
+    /// be, what is left: it is kept and served.
     ///
     /// Afterwards such a shard answers [`Closed`](crate::ErrorKind::Closed): open the store again. Snapshots of its users
     /// are looked at by the next repair.

@@ -233,6 +233,23 @@ impl ShardState {
         self.shard.as_ref().map_err(Error::duplicate)
     }
 
+    /// Checks, once in a process, that table `users` is complete.
+    pub(crate) fn check_users(&self, view: &ReadView) -> Result<()> {
+        if !self.users_checked.load(Ordering::Acquire) {
+            self.serving()?.check_users(view)?;
+            self.users_checked.store(true, Ordering::Release);
+        }
+        Ok(())
+    }
+
+    /// Where another file has taken the name of the shard's: the old one is neither read nor written any more.
+    pub(crate) fn retire(&self, error: Error) {
+        self.set_broken(error);
+        if let Ok(shard) = &self.shard {
+            shard.abandon();
+        }
+    }
+
     /// The number of the last commit, as far as this process knows.
     pub(crate) fn last_seq(&self) -> u64 {
         self.last_seq.load(Ordering::Acquire)

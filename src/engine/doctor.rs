@@ -10,6 +10,7 @@ use std::fmt;
 use crate::codec::{Table, UserHash};
 use crate::engine::core::Core;
 use crate::error::{Error, ErrorKind, Result};
+use crate::memory::MemoryId;
 
 pub(crate) use shard::{Patient, ShardReport};
 pub(crate) use user::{STALE, chunk_of};
@@ -47,13 +48,15 @@ pub struct Damage {
     pub user: Option<String>,
     /// The number of the row, block, pack, chunk or entry.
     pub number: Option<u64>,
+    /// The memory, where it is known which one it is.
+    pub memory: Option<MemoryId>,
     /// What is wrong.
     pub what: String,
 }
 
 impl Damage {
     pub(crate) fn of(part: &'static str, what: impl Into<String>) -> Self {
-        Self { shard: None, part, user: None, number: None, what: what.into() }
+        Self { shard: None, part, user: None, number: None, memory: None, what: what.into() }
     }
 
     pub(crate) fn in_shard(number: u32, part: &'static str, what: impl Into<String>) -> Self {
@@ -80,6 +83,9 @@ impl fmt::Display for Damage {
         }
         if let Some(number) = self.number {
             write!(f, ", number {number}")?;
+        }
+        if let Some(memory) = self.memory {
+            write!(f, ", memory {memory}")?;
         }
         write!(f, ": {}", self.what)
     }
@@ -122,6 +128,14 @@ impl Core {
             Err(error) if error.kind() == ErrorKind::Corrupt => self.examine_shard(number as u32),
             other => other,
         }
+    }
+}
+
+/// What can be had, unless the disk fails: why it can't is told elsewhere.
+pub(crate) fn unless_disk_fails<T>(outcome: Result<T>) -> Result<Option<T>> {
+    match outcome {
+        Err(error) if error.kind() == ErrorKind::Io => Err(error),
+        other => Ok(other.ok()),
     }
 }
 

@@ -103,7 +103,7 @@ pub(crate) enum Repair {
 
 /// Reads the head of a user.
 pub(crate) fn load(core: &Core, view: &ReadView, user: UserHash, may_repair: Repair) -> Result<Found> {
-    let Some(row) = view.get(Table::Users, &user.0)? else { return absent(view, user) };
+    let Some(row) = view.get(Table::Users, &user.0)? else { return absent(core, view, user) };
     let (slot, sealed) = SlotRef::decode(&row)?;
     let standing = core.keyring.standing(user, &slot)?;
     let (copy, repair) = match standing {
@@ -142,10 +142,11 @@ pub(crate) fn unnamed(user: UserHash) -> String {
 }
 
 /// Whoever has no row has no keys either; else the tree of table `users` is damaged.
-fn absent(view: &ReadView, user: UserHash) -> Result<Found> {
+fn absent(core: &Core, view: &ReadView, user: UserHash) -> Result<Found> {
     if view.has_any(Table::Keys, user)? {
         return Err(Error::corrupt(format!("users: the row of {user} is missing; run the doctor")));
     }
+    core.shard_of(user).check_users(view)?;
     Ok(Found::Absent(None))
 }
 

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
-use std::sync::atomic::Ordering;
 
 use crate::codec::head::{SlotRef, UserFacts};
 use crate::codec::log_entry::LogEntry;
@@ -198,10 +197,7 @@ impl Core {
         let state = self.shard_at(number);
         let shard = state.serving()?;
         let view = shard.read()?;
-        if !state.users_checked.load(Ordering::Acquire) {
-            shard.check_users(&view)?;
-            state.users_checked.store(true, Ordering::Release);
-        }
+        state.check_users(&view)?;
         Ok(view)
     }
 

@@ -1,6 +1,7 @@
 //! Putting a damaged store right: fresh shards from what is whole, and from what can be carved of the rest.
 
 mod carve;
+mod evidence;
 mod files;
 mod rebuild;
 mod salvage;
@@ -30,7 +31,7 @@ pub struct Repaired {
     pub memories: u64,
     /// Memories whose vector is lost or in doubt: [`embed_pending`](crate::Store::embed_pending) gives them a new one.
     pub pending: u64,
-    /// Memories of which only an older version is left.
+    /// Memories of which an older version is, or may be, what is left and served from now on.
     pub older: Vec<Damage>,
     /// What is gone.
     pub lost: Vec<Damage>,
@@ -70,7 +71,8 @@ impl Core {
             return Ok(done);
         }
         self.add_hidden(&mut report)?;
-        let is_ill = |patient: &Patient| matches!(patient, Patient::Ill(_));
+        // In damaged pages also one that was whole may meet a page that is not.
+        let is_ill = |patient: &Patient| report.pages_damaged || matches!(patient, Patient::Ill(_));
         let ill = report.patients.iter().filter(|(_, patient)| is_ill(patient)).map(|(user, _)| *user).collect();
         let limit = report.last_seq.filter(|_| !report.damaged.iter().any(|damage| damage.part == "file"));
         let carved = Carved::of(&self.directory.carvable()?, &ill, limit);
@@ -93,7 +95,7 @@ impl Core {
 
     /// The handle of the old file must neither read nor write any more.
     fn retire(&self, state: &ShardState, number: u32) {
-        state.set_broken(Error::closed(format!("shard {number:02} was repaired; open the store again")));
+        state.retire(Error::closed(format!("shard {number:02} was repaired; open the store again")));
         self.cache.clear();
     }
 
@@ -125,10 +127,11 @@ impl Core {
         (user, patient): (UserHash, Patient),
         done: &mut Repaired,
     ) -> Result<()> {
-        let row = report.view.as_ref().and_then(|view| view.get(Table::Users, &user.0).ok().flatten());
+        let row = report.view.as_ref().map(|view| readable(view.get(Table::Users, &user.0))).transpose()?;
+        let row = row.flatten().flatten();
         let row = row.and_then(|row| SlotRef::decode(&row).map(|(slot, _)| slot).ok());
         match (patient, &report.view) {
-            (Patient::Whole, Some(view)) => fresh.take(view, user),
+            (Patient::Whole, Some(view)) if readable(fresh.take(view, user))?.is_some() => Ok(()),
             (Patient::Erased | Patient::Lost, _) if row.is_some_and(|row| row.erased) => self.bury(fresh, user, row),
             (Patient::Erased, _) => self.bury(fresh, user, row),
             (Patient::Lost, _) => {
@@ -144,7 +147,7 @@ impl Core {
                 self.rebuild_user(fresh, salvage, (report, user), done)
             }
             (Patient::Ill(Some(head)), _) => {
-                let salvage = Salvage::new(self, report, carved, *head);
+                let salvage = Salvage::new(self, report, carved, *head)?;
                 self.rebuild_user(fresh, Some(salvage), (report, user), done)
             }
         }
@@ -192,7 +195,9 @@ impl Core {
     /// A forgotten user stays forgotten: no key, and a row that says so.
     fn bury(&self, fresh: &mut Rebuilt, user: UserHash, row: Option<SlotRef>) -> Result<()> {
         let Some(row) = row else { return Ok(()) };
-        let newest = self.keyring.read_slot(row.slot).ok().and_then(|copies| copies.newest_of(user));
+        // A slot that KEYRING was cut before holds no key, and a row that names it would be damage again.
+        let Some(copies) = readable(self.keyring.read_slot(row.slot))? else { return Ok(()) };
+        let newest = copies.newest_of(user);
         let generation = newest.map_or(row.generation, |newest| newest.max(row.generation));
         self.keyring.erase(row.slot, SlotOwner { user, generation, epoch: row.epoch }, self.now())?;
         let mut writes = WriteSet::default();

@@ -7,7 +7,7 @@ mod restore;
 use crate::engine::core::Core;
 use crate::error::{Error, ErrorKind, Result};
 use crate::memory::limits::SNAPSHOTS_MAX;
-use crate::memory::{SnapshotId, Timestamp};
+use crate::memory::{MemoryId, SnapshotId, Timestamp};
 use crate::storage::SnapshotReader;
 
 pub(super) use copy::PackReader;
@@ -29,6 +29,8 @@ pub struct Snapshot {
     pub bytes: u64,
     /// What could not be copied because it was damaged, or what is damaged of the snapshot itself, by name.
     pub damaged: Vec<String>,
+    /// Memories that were copied without their vector, because it is damaged. Restored, they wait for a new one.
+    pub without_vector: Vec<MemoryId>,
 }
 
 impl Core {
@@ -49,9 +51,9 @@ impl Core {
         for (number, as_of) in as_of.into_iter().enumerate() {
             copier.copy_shard(number, as_of)?;
         }
-        let (writer, damaged) = copier.done();
+        let (writer, damaged, without_vector) = copier.done();
         let (users, memories, bytes) = writer.finish(&self.keyring, created_at)?;
-        Ok(Snapshot { id, created_at, users, memories, bytes, damaged })
+        Ok(Snapshot { id, created_at, users, memories, bytes, damaged, without_vector })
     }
 
     /// Every snapshot, oldest first.
@@ -85,6 +87,7 @@ impl Snapshot {
             memories: reader.tail.memories,
             bytes: reader.bytes(),
             damaged: Vec::new(),
+            without_vector: Vec::new(),
         }
     }
 
@@ -92,6 +95,7 @@ impl Snapshot {
     fn unreadable(id: SnapshotId, error: &Error) -> Self {
         let millis = id.as_bytes().iter().take(6).fold(0, |millis, byte| millis << 8 | i64::from(*byte));
         let created_at = Timestamp::from_micros(millis.saturating_mul(1000));
-        Self { id, created_at, users: 0, memories: 0, bytes: 0, damaged: vec![error.message().to_owned()] }
+        let damaged = vec![error.message().to_owned()];
+        Self { id, created_at, users: 0, memories: 0, bytes: 0, damaged, without_vector: Vec::new() }
     }
 }

@@ -140,7 +140,10 @@ impl Directory {
     pub(crate) fn carvable(&self) -> Result<Vec<Vec<u8>>> {
         let mut files = Vec::new();
         for dir in [self.path.join(SHARDS), self.path.join(QUARANTINE)] {
-            let names = retry_interrupted(|| self.world.fs().list(&dir)).unwrap_or_default();
+            let names = match retry_interrupted(|| self.world.fs().list(&dir)) {
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
+                other => other.map_err(|error| file_error("list", &dir, error))?,
+            };
             for name in names.iter().filter(|name| Path::new(name).extension().is_some_and(|end| end == "redb")) {
                 files.extend(read_to_vec(self.world.fs(), &dir.join(name), usize::MAX)?);
             }

@@ -30,6 +30,10 @@ pub(crate) fn shard_error(shard: u32, cause: impl Into<redb::Error>) -> Error {
 /// Runs a call into redb; a panic in it, which damaged pages can cause, becomes `Corrupt`.
 pub(crate) fn contained<T>(shard: u32, call: impl FnOnce() -> Result<T>) -> Result<T> {
     sabotage!(21, return call());
-    catch_unwind(AssertUnwindSafe(call))
-        .unwrap_or_else(|_| Err(Error::corrupt(format!("shard {shard:02}: damaged pages; run the doctor"))))
+    catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|_| Err(damaged(shard)))
+}
+
+/// What is said of a shard whose own pages are damaged.
+pub(crate) fn damaged(shard: u32) -> Error {
+    Error::corrupt(format!("shard {shard:02}: damaged pages; run `mnemic doctor --repair`"))
 }

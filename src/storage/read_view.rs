@@ -7,7 +7,7 @@ use redb::{ReadOnlyTable, ReadTransaction, ReadableTableMetadata, TableDefinitio
 use crate::codec::table::numbered;
 use crate::codec::{Table, UserHash};
 use crate::error::{Error, Result};
-use crate::storage::fault::{contained, shard_error};
+use crate::storage::fault::contained;
 use crate::storage::shard::Open;
 
 /// A table as redb knows it: bytes to bytes.
@@ -21,17 +21,17 @@ pub(crate) struct ReadView {
     tables: [OnceCell<ReadOnlyTable<&'static [u8], &'static [u8]>>; Table::ALL.len()],
     transaction: ReadTransaction,
     /// Stays open for as long as it is read, also where a rewritten file has taken its name.
-    _open: Arc<Open>,
+    open: Arc<Open>,
 }
 
 impl ReadView {
     pub(super) fn new(shard: u32, transaction: ReadTransaction, open: Arc<Open>) -> Self {
-        Self { shard, tables: Default::default(), transaction, _open: open }
+        Self { shard, tables: Default::default(), transaction, open }
     }
 
     /// How many values `table` says that it has.
     pub(super) fn count(&self, table: Table) -> Result<u64> {
-        contained(self.shard, || self.table(table)?.len().map_err(|error| shard_error(self.shard, error)))
+        contained(self.shard, || self.table(table)?.len().map_err(|error| self.open.error(error)))
     }
 
     /// Bytes of the pages that the tables use. Reads all of them.
@@ -39,7 +39,7 @@ impl ReadView {
         contained(self.shard, || {
             let mut bytes = 0;
             for table in Table::ALL {
-                let stats = self.table(table)?.stats().map_err(|error| shard_error(self.shard, error))?;
+                let stats = self.table(table)?.stats().map_err(|error| self.open.error(error))?;
                 bytes += stats.stored_bytes() + stats.metadata_bytes() + stats.fragmented_bytes();
             }
             Ok(bytes)
@@ -51,7 +51,7 @@ impl ReadView {
         if let Some(open) = cell.get() {
             return Ok(open);
         }
-        let open = self.transaction.open_table(definition(table)).map_err(|error| shard_error(self.shard, error))?;
+        let open = self.transaction.open_table(definition(table)).map_err(|error| self.open.error(error))?;
         Ok(cell.get_or_init(|| open))
     }
 
@@ -63,7 +63,7 @@ impl ReadView {
         read: impl FnOnce(&[u8]) -> Result<T>,
     ) -> Result<Option<T>> {
         contained(self.shard, || {
-            let found = self.table(table)?.get(key).map_err(|error| shard_error(self.shard, error))?;
+            let found = self.table(table)?.get(key).map_err(|error| self.open.error(error))?;
             found.map(|guard| read(guard.value())).transpose()
         })
     }
@@ -123,9 +123,9 @@ impl ReadView {
         mut visit: impl FnMut(&[u8], &[u8]) -> Result<ControlFlow<()>>,
     ) -> Result<()> {
         contained(self.shard, || {
-            let range = self.table(table)?.range::<&[u8]>(start..).map_err(|error| shard_error(self.shard, error))?;
+            let range = self.table(table)?.range::<&[u8]>(start..).map_err(|error| self.open.error(error))?;
             for item in range {
-                let (key, value) = item.map_err(|error| shard_error(self.shard, error))?;
+                let (key, value) = item.map_err(|error| self.open.error(error))?;
                 if visit(key.value(), value.value())?.is_break() {
                     break;
                 }

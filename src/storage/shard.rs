@@ -1,4 +1,5 @@
 mod examine;
+mod health;
 mod open;
 mod overlay;
 mod rebuild;
@@ -7,11 +8,12 @@ mod standing;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use parking_lot::RwLock;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
+use crate::storage::fault::damaged;
 use crate::storage::{ReadView, WriteSet};
 use crate::world::{File, OpenMode, World, file_error, is_same_file, retry_interrupted};
 pub(crate) use examine::Look;
@@ -39,6 +41,10 @@ pub(crate) struct Shard {
     world: World,
     open: RwLock<Option<Arc<Open>>>,
     pages_checked: AtomicBool,
+    /// Its pages were found damaged: nothing is asked of it any more.
+    condemned: AtomicBool,
+    /// The last commit that is known.
+    committed: AtomicU64,
 }
 
 impl Shard {
@@ -64,6 +70,8 @@ impl Shard {
             world: world.clone(),
             open: RwLock::new(None),
             pages_checked: AtomicBool::new(false),
+            condemned: AtomicBool::new(false),
+            committed: AtomicU64::new(0),
         };
         shard.reopen()?;
         Ok(shard)
@@ -74,7 +82,7 @@ impl Shard {
         let mut open = self.open.write();
         if let Some(old) = open.take() {
             // Also where readers hold it: two handles must never write to one file.
-            let _ = old.shut();
+            let _ = self.put_away(&old);
         }
         let file = retry_interrupted(|| self.world.fs().open(&self.path, OpenMode::ReadWrite));
         let file: Arc<dyn File> = file.map_err(|error| self.missing(error))?.into();
@@ -93,9 +101,41 @@ impl Shard {
     }
 
     /// The shard as of its last commit.
+    ///
+    /// # Errors
+    ///
+    /// `Corrupt` once a call met damaged pages and the file was found damaged; `Io`, `Closed`.
     pub(crate) fn read(&self) -> Result<ReadView> {
+        self.check_sound()?;
         let open = self.open.read();
         Open::read(open.as_ref().ok_or_else(|| self.closed())?)
+    }
+
+    /// A handle that damaged pages have lamed gives way to another, if the file turns out to be whole after all.
+    fn check_sound(&self) -> Result<()> {
+        if self.condemned.load(Ordering::Acquire) {
+            return Err(damaged(self.number));
+        }
+        let Some(lamed) = self.open.read().clone().filter(|open| open.is_lamed()) else { return Ok(()) };
+        match examine::check(&lamed.file, self.number) {
+            Err(error) if error.kind() == ErrorKind::Corrupt => {
+                self.condemned.store(true, Ordering::Release);
+                return Err(damaged(self.number).with_source(error));
+            }
+            other => other?,
+        }
+        self.reopen()?;
+        let (found, known) = (self.open_seq()?, self.committed.load(Ordering::Acquire));
+        if found >= known {
+            return Ok(());
+        }
+        *self.open.write() = None;
+        Err(Error::io(format!("shard {:02}: commits after {found} were lost; reopen the store", self.number)))
+    }
+
+    fn open_seq(&self) -> Result<u64> {
+        let open = self.open.read();
+        self.seq_in(&Open::read(open.as_ref().ok_or_else(|| self.closed())?)?)
     }
 
     /// Commits `writes` as commit number `seq`, in two phases.
@@ -103,13 +143,16 @@ impl Shard {
     /// After an error the commit may have happened or not: [`reopen`](Self::reopen) and compare
     /// [`last_seq`](Self::last_seq).
     pub(crate) fn commit(&self, writes: &WriteSet, seq: u64, sync: Sync) -> Result<()> {
+        self.check_sound()?;
         let open = self.open.read();
         let open = open.as_ref().ok_or_else(|| self.closed())?;
         if !is_same_file(self.world.fs(), &self.path, open.file.as_ref())? {
             return Err(Error::io(format!("shard {:02}: its file was removed or replaced", self.number)));
         }
         self.check_pages(open)?;
-        open.commit(writes, &Standing::new(seq, self.store_id, self.number), sync)
+        open.commit(writes, &Standing::new(seq, self.store_id, self.number), sync)?;
+        self.committed.store(seq, Ordering::Release);
+        Ok(())
     }
 
     /// Before the first commit of a process: a commit trusts redb's own pages, frees what they say, and may end the
@@ -142,9 +185,19 @@ impl Shard {
 
     /// Closes the file; later calls answer `Closed`.
     pub(crate) fn close(&self) -> Result<()> {
-        match self.open.write().take() {
-            Some(open) => open.shut(),
-            None => Ok(()),
+        self.open.write().take().map_or(Ok(()), |open| self.put_away(&open))
+    }
+
+    /// What was only read stays as it is: redb's last commit into damaged pages may end the process.
+    fn put_away(&self, open: &Open) -> Result<()> {
+        if self.pages_checked.load(Ordering::Acquire) { open.shut() } else { open.leave() }
+    }
+
+    /// After another file has taken its name: nothing is written to this one any more.
+    pub(crate) fn abandon(&self) {
+        self.pages_checked.store(false, Ordering::Release);
+        if let Some(open) = &*self.open.read() {
+            open.leave_at_end();
         }
     }
 

@@ -43,6 +43,7 @@ const TABLE: &[(u32, &str, Mode)] = &[
     (42, "the second copy of the header is not written", Mode::Keys),
     (43, "an import does not ask for tombstones", Mode::Forget),
     (44, "the doctor checks no sum", Mode::Flips),
+    (45, "a repair prefers the older record", Mode::Flips),
 ];
 
 static CURRENT: AtomicU32 = AtomicU32::new(0);

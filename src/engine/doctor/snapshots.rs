@@ -1,6 +1,6 @@
 //! Snapshots: tail, directory, both copies of every section, every row.
 
-use super::{Damage, told};
+use super::{Damage, told, unless_disk_fails};
 use crate::codec::keyring::Copy;
 use crate::codec::snapshot::Entry;
 use crate::engine::core::Core;
@@ -24,7 +24,7 @@ impl Core {
     fn examine_snapshot(&self, reader: &SnapshotReader, damaged: &mut Vec<Damage>) -> Result<()> {
         let keys = reader.keys()?;
         for entry in reader.directory()? {
-            let Ok(Some(head)) = self.head(entry.user) else { continue };
+            let Some(Some(head)) = unless_disk_fails(self.head(entry.user))? else { continue };
             if head.slot.generation != entry.generation {
                 continue;
             }
@@ -55,7 +55,13 @@ impl Core {
         if copy == Copy::B {
             return Ok(Vec::new());
         }
-        let damaged = |row: &&_| self.copied_row(reader, entry, row).is_err();
-        Ok(section.rows.iter().filter(damaged).map(|row| row.number).collect())
+        let mut damaged = Vec::new();
+        for row in &section.rows {
+            if let Err(error) = self.copied_row(reader, entry, row) {
+                told(error)?;
+                damaged.push(row.number);
+            }
+        }
+        Ok(damaged)
     }
 }

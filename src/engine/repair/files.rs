@@ -3,7 +3,7 @@
 use super::{Repaired, readable};
 use crate::codec::keyring::Copy;
 use crate::engine::core::Core;
-use crate::engine::doctor::Damage;
+use crate::engine::doctor::{Damage, unless_disk_fails};
 use crate::error::Result;
 use crate::world::{file_error, retry_interrupted};
 
@@ -16,7 +16,7 @@ impl Core {
             self.keyring.write_header()?;
         }
         for (slot, _, copies) in self.damaged_slots()? {
-            let Ok(read) = self.keyring.read_slot(slot) else { continue };
+            let Some(read) = readable(self.keyring.read_slot(slot))? else { continue };
             let whole = read.a.or(read.b);
             for copy in copies {
                 match &whole {
@@ -44,15 +44,21 @@ impl Core {
             };
             for entry in directory {
                 // Of a user who is ill, the next repair sees to it.
-                let Ok(Some(head)) = self.head(entry.user) else { continue };
+                let Some(Some(head)) = unless_disk_fails(self.head(entry.user))? else { continue };
                 if head.slot.generation != entry.generation {
                     continue;
                 }
-                let sections = [Copy::A, Copy::B].map(|copy| self.section_of(&reader, &keys, &entry, &head, copy));
-                let is_whole = sections.iter().all(Result::is_ok);
-                let mut section = sections.into_iter().find_map(Result::ok).unwrap_or_default();
-                let before = section.rows.len();
-                section.rows.retain(|row| self.copied_row(&reader, &entry, row).is_ok());
+                let section = |copy| readable(self.section_of(&reader, &keys, &entry, &head, copy));
+                let sections = [section(Copy::A)?, section(Copy::B)?];
+                let is_whole = sections.iter().all(Option::is_some);
+                let mut section = sections.into_iter().flatten().next().unwrap_or_default();
+                let (before, mut rows) = (section.rows.len(), Vec::new());
+                for row in section.rows {
+                    if readable(self.copied_row(&reader, &entry, &row))?.is_some() {
+                        rows.push(row);
+                    }
+                }
+                section.rows = rows;
                 if is_whole && before == section.rows.len() {
                     continue;
                 }

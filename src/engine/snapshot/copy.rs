@@ -4,18 +4,18 @@ use std::ops::ControlFlow;
 
 use zeroize::Zeroizing;
 
-use crate::codec::block::{StoredVector, decode_overlay};
+use crate::codec::block::{StoredVector, decode_block, decode_overlay};
 use crate::codec::head::BLOCK_ROWS;
 use crate::codec::pack::{Pack, rows_per_pack};
 use crate::codec::snapshot::{RowKey, Section, encode_row, encode_section, frame_key};
 use crate::codec::table::{number_of, numbered};
-use crate::codec::{Table, UserHash, record, vector};
+use crate::codec::{Table, UserHash, frame, record, vector};
 use crate::engine::core::Core;
 use crate::engine::full_vectors::pack_number;
 use crate::engine::head::{self, Found, Head, Repair, row_chunk};
 use crate::error::{Error, ErrorKind, Result};
-use crate::memory::{SnapshotId, Vector};
-use crate::seal::{Key, Nonces, Place};
+use crate::memory::{MemoryId, SnapshotId, Vector};
+use crate::seal::{Key, Nonces, Place, Plain};
 use crate::storage::{ReadView, SnapshotWriter};
 
 /// A snapshot while it is taken.
@@ -25,16 +25,17 @@ pub(super) struct Copier<'a> {
     writer: SnapshotWriter<'a>,
     nonces: Nonces<'a>,
     damaged: Vec<String>,
+    without_vector: Vec<MemoryId>,
 }
 
 impl<'a> Copier<'a> {
     pub(super) fn new(core: &'a Core, id: SnapshotId, writer: SnapshotWriter<'a>) -> Self {
-        Self { core, id, writer, nonces: Nonces::new(&core.world), damaged: Vec::new() }
+        Self { core, id, writer, nonces: Nonces::new(&core.world), damaged: Vec::new(), without_vector: Vec::new() }
     }
 
-    /// What was written, and what was not because it is damaged.
-    pub(super) fn done(self) -> (SnapshotWriter<'a>, Vec<String>) {
-        (self.writer, self.damaged)
+    /// What was written, what was not because it is damaged, and what was without its vector.
+    pub(super) fn done(self) -> (SnapshotWriter<'a>, Vec<String>, Vec<MemoryId>) {
+        (self.writer, self.damaged, self.without_vector)
     }
 
     /// Copies the users of a shard, as of one moment.
@@ -81,6 +82,17 @@ impl<'a> Copier<'a> {
         self.writer.push_section(user, head.slot.generation, as_of, &frame)
     }
 
+    /// A memory whose vector is damaged is copied without it, and named.
+    fn vector(&mut self, found: Result<Vec<u8>>, id: MemoryId) -> Result<Vec<u8>> {
+        match found {
+            Err(error) if error.kind() == ErrorKind::Corrupt => {
+                self.without_vector.push(id);
+                Ok(Vec::new())
+            }
+            other => other,
+        }
+    }
+
     fn copy_row(
         &mut self,
         view: &ReadView,
@@ -96,7 +108,7 @@ impl<'a> Copier<'a> {
         let plain = head.open_value(self.core, Table::Records, key, &chunk, bytes)?;
         let memory = record::decode(&plain)?;
         let numbers = match memory.space {
-            Some(_) => packs.find(self.core, view, head, row)?,
+            Some(_) => self.vector(packs.find(self.core, view, head, row), memory.id)?,
             None => Vec::new(),
         };
         let seal = Key::random(&self.core.world)?;
@@ -112,24 +124,25 @@ impl<'a> Copier<'a> {
 
 /// Reads stored vectors row by row; remembers the last pack.
 #[derive(Default)]
-pub(in crate::engine) struct PackReader(Option<(u64, Pack)>);
+pub(in crate::engine) struct PackReader(Option<(u64, Option<Pack>)>);
 
 impl PackReader {
     /// The vector of a row as a value of its own holds it; empty where the model has none for it, or the model was left.
+    ///
+    /// # Errors
+    ///
+    /// `Corrupt` where it is damaged, missing, or older than its block.
     pub(in crate::engine) fn find(&mut self, core: &Core, view: &ReadView, head: &Head, row: u32) -> Result<Vec<u8>> {
-        let chunk = head.chunk_key(core, view, row_chunk(row))?;
-        let open = |table, number| {
-            let key = numbered(head.user, number);
-            let bytes = view.get(table, &key)?;
-            bytes.map(|bytes| head.open_value(core, table, &key, &chunk, &bytes)).transpose()
-        };
-        if let Some(own) = open(Table::Vectors, u64::from(row))? {
+        let values = Values { core, view, head, row };
+        if let Some((own, _)) = values.open(Table::Vectors, u64::from(row))? {
             return Ok(own.to_vec());
         }
-        if let Some(overlay) = open(Table::Rows, u64::from(row))?
-            && matches!(decode_overlay(&overlay)?.vector, StoredVector::None)
-        {
-            return Ok(Vec::new());
+        if let Some((overlay, _)) = values.open(Table::Rows, u64::from(row))? {
+            match decode_overlay(&overlay)?.vector {
+                StoredVector::None => return Ok(Vec::new()),
+                StoredVector::Own => return Err(Error::corrupt(format!("vectors: that of row {row} is missing"))),
+                StoredVector::Packed(_) => {}
+            }
         }
         let current = core.spaces.read().current().map(|(number, space)| (number, space.dims()));
         let Some((space, dims)) = current.filter(|_| u64::from(row) < head.facts.closed_rows()) else {
@@ -138,12 +151,45 @@ impl PackReader {
         let (per_pack, within) = (rows_per_pack(dims), (row % BLOCK_ROWS) as usize);
         let number = pack_number(row / BLOCK_ROWS, within / per_pack);
         if self.0.as_ref().is_none_or(|(held, _)| *held != number) {
-            self.0 =
-                open(Table::Vectors, number)?.map(|plain| Pack::decode(&plain)).transpose()?.map(|pack| (number, pack));
+            self.0 = Some((number, values.pack(number, space)?));
         }
-        let pack = self.0.as_ref().map(|(_, pack)| pack).filter(|pack| pack.space == space);
+        let pack = self.0.as_ref().and_then(|(_, pack)| pack.as_ref()).filter(|pack| pack.space == space);
         let numbers = pack.and_then(|pack| pack.vector(within % per_pack));
         Ok(numbers.map(|numbers| vector::encode(space, &Vector::from_unit(numbers.to_vec()))).unwrap_or_default())
+    }
+}
+
+/// What is stored of a row.
+struct Values<'a> {
+    core: &'a Core,
+    view: &'a ReadView,
+    head: &'a Head,
+    row: u32,
+}
+
+impl Values<'_> {
+    /// A value of the row's chunk, and the commit that wrote it.
+    fn open(&self, table: Table, number: u64) -> Result<Option<(Plain, u64)>> {
+        let key = numbered(self.head.user, number);
+        let Some(bytes) = self.view.get(table, &key)? else { return Ok(None) };
+        let chunk = self.head.chunk_key(self.core, self.view, row_chunk(self.row))?;
+        let plain = self.head.open_value(self.core, table, &key, &chunk, &bytes)?;
+        Ok(Some((plain, frame::parse(table, &key, &bytes)?.version)))
+    }
+
+    /// A pack of the row's block, which is written with the block; `None` where the block has no vectors of `space`.
+    fn pack(&self, number: u64, space: u32) -> Result<Option<Pack>> {
+        let block = self.row / BLOCK_ROWS;
+        let damaged = |says: &str| Error::corrupt(format!("vectors: the pack of row {} {says}", self.row));
+        let Some((plain, of)) = self.open(Table::Blocks, u64::from(block))? else {
+            return Err(Error::corrupt(format!("blocks: block {block} is missing")));
+        };
+        match (self.open(Table::Vectors, number)?, decode_block(&plain)?.0) {
+            (Some((pack, commit)), _) if commit == of => Pack::decode(&pack).map(Some),
+            (Some(_), _) => Err(damaged("is older than its block")),
+            (None, Some(found)) if found == space => Err(damaged("is missing")),
+            (None, _) => Ok(None),
+        }
     }
 }
 

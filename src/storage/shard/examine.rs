@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::open::Pages;
-use super::overlay::Overlay;
+use super::overlay::{Overlay, PastEnd};
 use super::{Open, Standing, path_of};
 use crate::error::{Error, ErrorKind, Result};
 use crate::storage::ReadView;
@@ -73,7 +73,8 @@ impl Look {
 
 fn open_over(file: &Arc<dyn File>, number: u32, pages: Pages) -> Result<Open> {
     let failed = |error| Error::io(format!("shard {number:02}: cannot read its file")).with_source(error);
-    let overlay = Overlay::new(Arc::clone(file)).map_err(failed)?;
+    let past_end = if pages == Pages::Checked { PastEnd::Error } else { PastEnd::Zeros };
+    let overlay = Overlay::new(Arc::clone(file), past_end).map_err(failed)?;
     if redb::StorageBackend::len(&overlay).map_err(failed)? == 0 {
         return Err(Error::corrupt(format!("shard {number:02}: the file is empty")));
     }

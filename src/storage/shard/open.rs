@@ -1,16 +1,18 @@
 use std::ops::ControlFlow;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::RwLock;
 use redb::{Database, ReadableDatabase, ReadableTable, StorageBackend};
 
+use super::health::{Health, Watched};
 use super::standing::UsersSum;
 use super::{LAST_SEQ, Standing, Sync};
 use crate::codec::Table;
 use crate::error::{Error, Result};
 use crate::storage::backend::Backend;
-use crate::storage::fault::{contained, shard_error};
+use crate::storage::fault::{contained, damaged};
 use crate::storage::read_view::definition;
 use crate::storage::{ReadView, WriteSet};
 use crate::world::File;
@@ -34,32 +36,54 @@ pub(in crate::storage) struct Open {
     database: RwLock<Option<Database>>,
     /// A call into redb panicked: it may panic again while it closes, and a panic in a destructor ends the process.
     poisoned: AtomicBool,
+    health: Health,
+    /// Closing leaves the file as it is; else redb makes a last commit, which may end the process in damaged pages.
+    leaves: AtomicBool,
 }
 
 impl Open {
     pub(super) fn new(number: u32, file: Arc<dyn File>) -> Result<Self> {
         let backend = Backend(Arc::clone(&file));
-        Self::over(number, file, backend, Pages::Trusted)
+        Self::with_backend(number, file, backend, Pages::Trusted, false)
     }
 
-    /// The same through another backend.
+    /// A look through another backend, which keeps for itself what is written.
     pub(super) fn over(number: u32, file: Arc<dyn File>, backend: impl StorageBackend, pages: Pages) -> Result<Self> {
+        Self::with_backend(number, file, backend, pages, true)
+    }
+
+    fn with_backend(
+        number: u32,
+        file: Arc<dyn File>,
+        backend: impl StorageBackend,
+        pages: Pages,
+        leaves: bool,
+    ) -> Result<Self> {
+        let health = Health::default();
+        let backend = Watched::new(backend, health.clone());
         let database = contained(number, || {
             let mut builder = redb::Builder::new();
             builder.set_cache_size(CACHE_BYTES).set_check_integrity_on_open(pages == Pages::Checked);
-            builder.create_with_backend(backend).map_err(|error| shard_error(number, error))
+            builder.create_with_backend(backend).map_err(|error| health.error(number, error))
         })?;
-        Ok(Self { number, file, database: RwLock::new(Some(database)), poisoned: AtomicBool::new(false) })
+        Ok(Self {
+            number,
+            file,
+            database: RwLock::new(Some(database)),
+            poisoned: AtomicBool::new(false),
+            health,
+            leaves: leaves.into(),
+        })
     }
 
     /// The file as of its last commit.
     pub(super) fn read(open: &Arc<Self>) -> Result<ReadView> {
-        let begun = open.with(|database| database.begin_read().map_err(|error| shard_error(open.number, error)));
+        let begun = open.with(|database| database.begin_read().map_err(|error| open.error(error)));
         Ok(ReadView::new(open.number, begun?, Arc::clone(open)))
     }
 
     pub(super) fn commit(&self, writes: &WriteSet, standing: &Standing, sync: Sync) -> Result<()> {
-        let failed = |error: redb::Error| shard_error(self.number, error);
+        let failed = |error: redb::Error| self.error(error);
         self.with(|database| {
             let mut transaction = database.begin_write().map_err(|error| failed(error.into()))?;
             let durability = match sync {
@@ -77,7 +101,7 @@ impl Open {
 
     /// Copies every value of another file into this one, which is empty, in one commit.
     pub(super) fn take_over(&self, from: &ReadView) -> Result<()> {
-        let failed = |error: redb::Error| shard_error(self.number, error);
+        let failed = |error: redb::Error| self.error(error);
         self.with(|database| {
             let mut transaction = database.begin_write().map_err(|error| failed(error.into()))?;
             transaction.set_two_phase_commit(true);
@@ -102,6 +126,16 @@ impl Open {
         })
     }
 
+    /// The error of a call on the file.
+    pub(in crate::storage) fn error(&self, cause: impl Into<redb::Error>) -> Error {
+        self.health.error(self.number, cause)
+    }
+
+    /// Whether damaged pages made redb refuse every further call.
+    pub(super) fn is_lamed(&self) -> bool {
+        self.health.is_lamed()
+    }
+
     fn with<T>(&self, work: impl FnOnce(&Database) -> Result<T>) -> Result<T> {
         let database = self.database.read();
         let database = database.as_ref().ok_or_else(|| Error::closed(format!("shard {:02}: closed", self.number)))?;
@@ -115,18 +149,46 @@ impl Open {
         answer
     }
 
-    /// Closes the file, whoever still reads it. redb commits then, which damaged pages can make panic.
-    pub(super) fn shut(&self) -> Result<()> {
+    /// Whoever closes it last leaves it as it is.
+    pub(super) fn leave_at_end(&self) {
+        self.leaves.store(true, Ordering::Relaxed);
+    }
+
+    /// Closes the file and leaves it as it is, whoever still reads it.
+    pub(super) fn leave(&self) -> Result<()> {
         let database = self.database.write().take();
         if self.poisoned.load(Ordering::Relaxed) {
             std::mem::forget(database);
-            return Err(Error::corrupt(format!("shard {:02}: damaged pages; run the doctor", self.number)));
+            return Err(damaged(self.number));
+        }
+        drop_unwinding(database);
+        Ok(())
+    }
+
+    /// Closes the file, whoever still reads it. redb commits then, which damaged pages can make panic.
+    pub(super) fn shut(&self) -> Result<()> {
+        if self.leaves.load(Ordering::Relaxed) {
+            return self.leave();
+        }
+        let database = self.database.write().take();
+        if self.poisoned.load(Ordering::Relaxed) {
+            std::mem::forget(database);
+            return Err(damaged(self.number));
         }
         contained(self.number, move || {
             drop(database);
             Ok(())
         })
     }
+}
+
+/// Drops a database in an unwinding, in which redb commits nothing.
+fn drop_unwinding(database: Option<Database>) {
+    let unwound = catch_unwind(AssertUnwindSafe(move || {
+        let _database = database;
+        resume_unwind(Box::new(()))
+    }));
+    drop(unwound);
 }
 
 impl Drop for Open {

@@ -8,11 +8,23 @@ use redb::StorageBackend;
 use crate::world::{File, retry_interrupted};
 
 const PAGE_BYTES: u64 = 4096;
+/// Longer reads past the end are refused also where they could be answered: a damaged page may ask for gigabytes.
+const PAST_END_MAX: usize = 1 << 20;
+
+/// What a read past the end of the file is answered with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum PastEnd {
+    /// An error, after which redb refuses the whole file.
+    Error,
+    /// Zeros, which no page begins with: what lies elsewhere can still be read.
+    Zeros,
+}
 
 /// A file that is only read: what is written to it stays in memory.
 #[derive(Debug)]
 pub(super) struct Overlay {
     file: Arc<dyn File>,
+    past_end: PastEnd,
     state: Mutex<State>,
 }
 
@@ -25,9 +37,9 @@ struct State {
 }
 
 impl Overlay {
-    pub(super) fn new(file: Arc<dyn File>) -> io::Result<Self> {
+    pub(super) fn new(file: Arc<dyn File>, past_end: PastEnd) -> io::Result<Self> {
         let len = retry_interrupted(|| file.len())?;
-        Ok(Self { file, state: Mutex::new(State { len, of_file: len, pages: BTreeMap::new() }) })
+        Ok(Self { file, past_end, state: Mutex::new(State { len, of_file: len, pages: BTreeMap::new() }) })
     }
 
     fn page<'s>(&self, state: &'s mut State, number: u64) -> io::Result<&'s mut [u8]> {
@@ -65,7 +77,11 @@ impl StorageBackend for Overlay {
     fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
         let state = self.state.lock();
         if offset.checked_add(out.len() as u64).is_none_or(|end| end > state.len) {
-            return Err(io::ErrorKind::UnexpectedEof.into());
+            if self.past_end == PastEnd::Error || out.len() > PAST_END_MAX {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+            out.fill(0);
+            return Ok(());
         }
         self.read_file(state.of_file, offset, out)?;
         for (page, part) in parts(offset, out.len()) {

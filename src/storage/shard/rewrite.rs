@@ -56,6 +56,7 @@ impl Shard {
         }
         let renamed = retry_interrupted(|| self.world.fs().rename(temporary, &self.path));
         renamed.map_err(|error| file_error("rename", temporary, error))?;
+        old.leave_at_end();
         *open = Some(fresh);
         sabotage!(33, return Ok(()));
         let shards = self.path.parent().unwrap_or(Path::new("."));

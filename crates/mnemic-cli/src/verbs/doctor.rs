@@ -51,6 +51,7 @@ fn of_damage(damage: &Damage) -> Value {
         "part": damage.part,
         "user": damage.user,
         "number": damage.number,
+        "memory": damage.memory.map(|id| id.to_string()),
         "what": damage.what,
     })
 }

@@ -21,6 +21,8 @@ pub(crate) fn snapshot(global: &Global, args: &SnapshotArgs) -> Result<Outcome> 
         (None, false) => {
             let taken = store.snapshot()?;
             taken.damaged.iter().for_each(|what| diagnostics::say(&format!("not in it, damaged: {what}")));
+            let without = taken.without_vector.iter();
+            without.for_each(|id| diagnostics::say(&format!("in it without its vector, which is damaged: {id}")));
             output::answer(global.json, &document(&taken), &taken.id.to_string())?;
             Outcome::Done
         }
@@ -55,6 +57,7 @@ fn document(one: &Snapshot) -> Value {
         "memories": one.memories,
         "bytes": one.bytes,
         "damaged": one.damaged,
+        "without_vector": one.without_vector.iter().map(ToString::to_string).collect::<Vec<_>>(),
     })
 }
 

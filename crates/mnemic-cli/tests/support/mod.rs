@@ -64,6 +64,11 @@ impl Place {
         self.run_in("store", arguments)
     }
 
+    /// Without `--user`, for what concerns the whole store.
+    pub(crate) fn as_nobody(&self, arguments: &[&str]) -> Run {
+        program().args(["--store", &self.path("store")]).args(arguments).output().unwrap().into()
+    }
+
     pub(crate) fn run_in(&self, store: &str, arguments: &[&str]) -> Run {
         program().args(["--store", &self.path(store), "--user", "ada"]).args(arguments).output().unwrap().into()
     }

@@ -2,7 +2,7 @@
 
 use mnemic::world::testing::{CrashChoice, RecordingFs, SplitMix64, TestWorld};
 
-use super::crash::{Recorded, check_second_open, check_undo};
+use super::crash::{Recorded, check_by_doctor, check_second_open, check_undo};
 use crate::check::{Check, Say, ensure};
 use crate::runner::Case;
 use crate::work::{
@@ -126,6 +126,7 @@ fn check(run: &Recorded, image: &RecordingFs, possible: &[&(Found, Model)], seed
     };
     check_deeply(&store, model)?;
     let found = check_undo(&store, model, found)?;
+    check_by_doctor(&store, seed)?;
     check_second_open(store, run.setting, image, seed, &found)
 }
 

@@ -25,6 +25,13 @@ pub(crate) struct Seen {
     pending: bool,
 }
 
+impl Seen {
+    /// The same, whether it has a vector or not.
+    pub(crate) fn whatever_its_vector(self) -> Self {
+        Self { pending: false, ..self }
+    }
+}
+
 impl From<&Row> for Seen {
     fn from(row: &Row) -> Self {
         Self {

@@ -1,6 +1,7 @@
 //! Damaged files: a right answer, a typed error, or an answer that names the damage.
 
 mod bytes;
+mod mended;
 mod patient;
 mod probe;
 
@@ -14,6 +15,10 @@ use crate::runner::Case;
 use crate::work::pick;
 
 pub(crate) use bytes::{frames as carve, read as read_file, write as write_file};
+
+/// Tables, by the codes in their frames.
+const KEYS: u8 = 1;
+const RECORDS: u8 = 2;
 
 /// Damages of one store.
 const DAMAGES: u64 = 250;
@@ -34,16 +39,23 @@ pub(crate) fn cuts(case: &mut Case<'_>) -> Check {
 struct Wound {
     files: Vec<String>,
     says: String,
+    /// How many memories a repair may lose or bring back older, where that is known.
+    most: Option<usize>,
 }
 
 impl Wound {
     fn new(file: &str, says: String) -> Self {
-        Self { files: vec![file.to_owned()], says }
+        Self { files: vec![file.to_owned()], says, most: None }
     }
 
-    /// Whether it put something back that is authentic, and older: only sums can tell then, not which memory.
-    fn is_older(&self) -> bool {
-        self.says.contains("replayed") || self.says.contains("older")
+    /// In so many values of one table. What hangs on a key of many values is not counted.
+    fn in_values(self, table: u8, values: usize) -> Self {
+        let most = match table {
+            KEYS => None,
+            RECORDS => Some(values),
+            _ => Some(0),
+        };
+        Self { most, ..self }
     }
 }
 
@@ -57,7 +69,7 @@ fn treat(
         let Some(wound) = hurt(patient, &image, &mut case.random)? else { continue };
         let (writes, repairs) = (case.below(6) == 0, case.below(4) == 0);
         match crate::runner::run_contained(|| {
-            probe::probe(patient, &image, &wound.files, writes, repairs.then(|| wound.is_older()))
+            probe::probe(patient, &image, &wound.files, writes, repairs.then_some(mended::Bound(wound.most)))
         }) {
             Ok(()) => case.pass(),
             Err(says) => return Err(format!("{} ({} shards): {says}", wound.says, patient.setting.shards)),
@@ -100,6 +112,7 @@ fn flip_in_frame(file: &str, bytes: &mut [u8], sealed: &[Frame], random: &mut Sp
     let at = frame.at + random.below(frame.len as u64) as usize;
     bytes[at] ^= 1 << random.below(8);
     Wound::new(file, format!("byte {at} of {file} changed, in a frame of table {}", frame.table))
+        .in_values(frame.table, 1)
 }
 
 /// An older value of the same table and key in place of the newer one.
@@ -129,7 +142,7 @@ fn replay(
         bytes[copy.at..copy.end()].copy_from_slice(&stale);
     }
     let says = format!("value of table {} of commit {} replayed over {}", new.table, frame.version, new.version);
-    Ok(Some(Wound::new(file, format!("{file}: {says}"))))
+    Ok(Some(Wound::new(file, format!("{file}: {says}")).in_values(new.table, 1)))
 }
 
 fn swap_frames(file: &str, bytes: &mut [u8], sealed: &[Frame], random: &mut SplitMix64) -> Option<Wound> {
@@ -143,7 +156,8 @@ fn swap_frames(file: &str, bytes: &mut [u8], sealed: &[Frame], random: &mut Spli
     let (a, b) = (bytes[one.at..one.end()].to_vec(), bytes[other.at..other.end()].to_vec());
     bytes[one.at..one.end()].copy_from_slice(&b);
     bytes[other.at..other.end()].copy_from_slice(&a);
-    Some(Wound::new(file, format!("frames of table {} at {} and {} of {file} swapped", one.table, one.at, other.at)))
+    let says = format!("frames of table {} at {} and {} of {file} swapped", one.table, one.at, other.at);
+    Some(Wound::new(file, says).in_values(one.table, 2))
 }
 
 fn old_page(patient: &Patient, file: &str, bytes: &mut [u8], random: &mut SplitMix64) -> Check<Option<Wound>> {
@@ -223,5 +237,5 @@ fn swap_files(patient: &Patient, image: &RecordingFs, file: &str, random: &mut S
     let (a, b) = (read(image, file)?, read(image, &other)?);
     write(image, file, &b)?;
     write(image, &other, &a)?;
-    Ok(Some(Wound { says: format!("{file} and {other} swapped"), files: vec![file.to_owned(), other] }))
+    Ok(Some(Wound { says: format!("{file} and {other} swapped"), files: vec![file.to_owned(), other], most: None }))
 }

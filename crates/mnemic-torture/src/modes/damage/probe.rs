@@ -4,12 +4,12 @@ use mnemic::memory::{Memory, MemoryId, Sensitivity};
 use mnemic::world::testing::RecordingFs;
 use mnemic::{EmptyReason, Error, ErrorKind, ListOptions, Store, User};
 
-use super::Patient;
+use super::{Patient, mended};
 use crate::check::{Check, Say, ensure};
 use crate::work::{DIMS, Model, Plan, Row, Seen, Step, UserState, advance};
 
 /// What damage may be called.
-const KINDS: [ErrorKind; 4] = [ErrorKind::Corrupt, ErrorKind::Denied, ErrorKind::Unsupported, ErrorKind::Io];
+pub(super) const KINDS: [ErrorKind; 3] = [ErrorKind::Corrupt, ErrorKind::Denied, ErrorKind::Unsupported];
 /// Said of a user whose row in table `users` redb no longer finds: nothing seals that table as a whole yet.
 pub(super) const VANISHED: &str = "a whole user vanished";
 
@@ -19,7 +19,7 @@ pub(super) fn probe(
     image: &RecordingFs,
     files: &[String],
     writes: bool,
-    repairs: Option<bool>,
+    repairs: Option<mended::Bound>,
 ) -> Check {
     let store = match patient.setting.open(image, 77) {
         Ok(store) => store,
@@ -36,8 +36,8 @@ pub(super) fn probe(
         Err(error) => allowed(&error).map(|()| false).say("doctor")?,
     };
     ensure!(whole || !clean, "damage was met, and the doctor found none");
-    if let (Some(is_older), false) = (repairs, clean) {
-        return repair(patient, image, store, files, is_older);
+    if let (Some(bound), false) = (repairs, clean) {
+        return mended::repair(patient, image, store, files, bound);
     }
     if writes {
         let model = write_all(patient, &store, files)?;
@@ -46,55 +46,6 @@ pub(super) fn probe(
         drop(store);
         let store = patient.setting.open(image, 78).say("reopen after writes")?;
         ask_all(patient, &store, &model, files).map_err(|says| format!("after writes and reopening: {says}"))?;
-    }
-    Ok(())
-}
-
-/// Repairs until the doctor is content, which takes a second time where snapshots are concerned. Then all that is there
-/// is right, and nothing more is damaged; what is older or gone was named.
-fn repair(patient: &Patient, image: &RecordingFs, mut store: Store, files: &[String], mut stale: bool) -> Check {
-    let (mut older, mut lost) = (0, 0);
-    for round in 0..3 {
-        let done = match store.repair() {
-            Ok(done) => done,
-            // A handle that has met damage may refuse; one that is opened anew does not.
-            Err(error) => {
-                allowed(&error).say("repair")?;
-                drop(store);
-                store = patient.setting.open(image, 90 + round).say("open after a refused repair")?;
-                continue;
-            }
-        };
-        // A memory whose vector is lost is there, and pending.
-        (older, lost) = (older + done.older.len() + done.pending as usize, lost + done.lost.len());
-        stale |= done.lost.iter().any(|damage| damage.part == "file");
-        drop(store);
-        store = patient.setting.open(image, 80 + round).say("open after a repair")?;
-        match store.doctor() {
-            Ok(found) if found.is_clean() => break,
-            Ok(_) => {}
-            Err(error) => return allowed(&error).say("doctor after a repair"),
-        }
-    }
-    let found = match store.doctor() {
-        Ok(found) => found,
-        // A shard that answers an error, and no more, hides nothing.
-        Err(error) => return allowed(&error).say("doctor after a repair"),
-    };
-    ensure!(found.is_clean(), "after a repair: {:?}", found.damaged);
-    let again = store.repair().say("second repair")?;
-    ensure!(again.is_unchanged(), "a second repair did something: {again:?}");
-    for (user, state) in patient.model.iter() {
-        let handle = store.user(user).say("user")?.with_level(Sensitivity::Secret);
-        let page = handle.list(ListOptions::new().limit(usize::MAX)).say("list after a repair")?;
-        ensure!(page.damaged.is_empty(), "after a repair: {:?}", page.damaged);
-        let right =
-            |memory: &&Memory| state.rows.get(&memory.id()).is_some_and(|row| Seen::from(row) == Seen::from(*memory));
-        let kept = page.memories.iter().filter(right).count();
-        let changed = page.memories.len() - kept;
-        ensure!(stale || changed <= older, "user {user:?}: {changed} memories changed in a repair, {older} were told");
-        let newer = files.iter().any(|file| file == "KEYRING" || file == "MASTERKEY");
-        ensure!(stale || newer || kept == state.rows.len() || older + lost > 0, "user {user:?}: lost without a word");
     }
     Ok(())
 }
@@ -248,6 +199,6 @@ fn is_typed(error: &Error) -> bool {
     KINDS.contains(&error.kind())
 }
 
-fn allowed(error: &Error) -> mnemic::Result<()> {
+pub(super) fn allowed(error: &Error) -> mnemic::Result<()> {
     if is_typed(error) { Ok(()) } else { Err(Error::new(error.kind(), error.message())) }
 }
