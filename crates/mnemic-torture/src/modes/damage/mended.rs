@@ -9,7 +9,7 @@ use mnemic::{Damage, ListOptions, Store, User};
 use super::Patient;
 use super::probe::allowed;
 use crate::check::{Check, Say, ensure};
-use crate::modes::model::Plan;
+use crate::work::Plan;
 use crate::work::{DIMS, Seen, UserState};
 
 /// Repairs of one store, at most.
