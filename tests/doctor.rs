@@ -352,7 +352,9 @@ fn damaged_pages_of_the_tree_lose_nothing_that_is_sealed_elsewhere() {
         // The number of entries: every value is still there, no page leads to it.
         flip(&image, SHARD, at + 2 + (n % 2), random.below(8) as u8);
         let (store, done) = repair(&image, 1);
-        assert_eq!((&done.lost, &done.older), (&vec![], &vec![]), "page at {at}");
+        assert_eq!(done.lost, [], "page at {at}");
+        // Where the page is of table users, nothing proves that the rows found are the latest, and it says so.
+        assert!(done.older.iter().all(|damage| damage.part == "users" && damage.memory.is_none()), "{done:?}");
         assert_eq!(state_of(&store).unwrap(), before, "page at {at}: {done:?}");
     }
 }

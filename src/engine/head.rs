@@ -107,7 +107,7 @@ pub(crate) fn load(core: &Core, view: &ReadView, user: UserHash, may_repair: Rep
     let (slot, sealed) = SlotRef::decode(&row)?;
     let standing = core.keyring.standing(user, &slot)?;
     let (copy, repair) = match standing {
-        Standing::Erased => return Ok(Found::Absent(Some(Past { slot, unfinished: false }))),
+        Standing::Erased => return erased(view, user, slot),
         Standing::Unfinished => return Ok(Found::Absent(Some(Past { slot, unfinished: true }))),
         Standing::Live { slot, repair } => (slot, repair),
     };
@@ -148,6 +148,14 @@ fn absent(core: &Core, view: &ReadView, user: UserHash) -> Result<Found> {
     }
     core.shard_of(user).check_users(view)?;
     Ok(Found::Absent(None))
+}
+
+/// A forgetting leaves nothing: whoever has keys has come back, and the row is an older one.
+fn erased(view: &ReadView, user: UserHash, slot: SlotRef) -> Result<Found> {
+    if view.has_any(Table::Keys, user)? {
+        return Err(Error::corrupt(format!("users: the row of {user} is older than its values; run the doctor")));
+    }
+    Ok(Found::Absent(Some(Past { slot, unfinished: false })))
 }
 
 /// The commit that wrote the row of a user in this view.

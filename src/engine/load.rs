@@ -169,7 +169,12 @@ impl<'a> Loader<'a> {
             new: NewRow { facts: *facts, vector: own(facts.row) },
             attributes: attributes.clone(),
         }));
-        UserIndex::build(self.core.settings.kernel, space, self.head.version, rows, packed)
+        UserIndex::build(self.core.settings.kernel, space, self.head.version, rows, packed).map_err(|error| {
+            if error.kind() == ErrorKind::Conflict {
+                return Error::corrupt(format!("rows of {}: one stands twice; run the doctor", self.head.user));
+            }
+            error
+        })
     }
 
     fn parse_overlays<'p>(&mut self, plain: &'p Plain) -> HashMap<u32, StoredRow<'p>> {

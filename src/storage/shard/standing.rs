@@ -54,12 +54,18 @@ impl Standing {
         Ok(found)
     }
 
+    /// Checks that each row is there, and that whoever asks for it by its key finds it: an older page inside the tree
+    /// can lead elsewhere.
     pub(super) fn check_users(&self, view: &ReadView, shard: u32) -> Result<u64> {
-        let mut found = UsersSum::default();
+        let (mut found, mut all_met) = (UsersSum::default(), true);
         view.scan_from(Table::Users, &[], |key, _| {
             found.add(key);
+            all_met &= view.get_with(Table::Users, key, |_| Ok(()))?.is_some();
             Ok(ControlFlow::Continue(()))
         })?;
+        if !all_met {
+            return Err(Error::corrupt(format!("shard {shard:02}: the tree of table users leads astray")));
+        }
         if found == self.users {
             return Ok(found.count);
         }
