@@ -13,7 +13,8 @@ use crate::codec::table::{Digested, numbered};
 use crate::codec::{Table, UserHash};
 use crate::engine::core::Core;
 use crate::error::{Error, Result};
-use crate::seal::{Key, Place, Plain, Standing, UserKeys};
+use crate::memory::UserId;
+use crate::seal::{Key, Place, Plain, SlotOwner, Standing, UserKeys};
 use crate::storage::ReadView;
 
 /// Rows or log entries that share a chunk key.
@@ -108,7 +109,7 @@ pub(crate) fn load(core: &Core, view: &ReadView, user: UserHash, may_repair: Rep
     let standing = core.keyring.standing(user, &slot)?;
     let (copy, repair) = match standing {
         Standing::Erased => return erased(view, user, slot),
-        Standing::Unfinished => return Ok(Found::Absent(Some(Past { slot, unfinished: true }))),
+        Standing::Unfinished => return unfinished(core, view, user, slot),
         Standing::Live { slot, repair } => (slot, repair),
     };
     let keys = core.keyring.keys_of(&copy)?;
@@ -153,9 +154,33 @@ fn absent(core: &Core, view: &ReadView, user: UserHash) -> Result<Found> {
 /// A forgetting leaves nothing: whoever has keys has come back, and the row is an older one.
 fn erased(view: &ReadView, user: UserHash, slot: SlotRef) -> Result<Found> {
     if view.has_any(Table::Keys, user)? {
-        return Err(Error::corrupt(format!("users: the row of {user} is older than its values; run the doctor")));
+        return Err(stale(user));
     }
     Ok(Found::Absent(Some(Past { slot, unfinished: false })))
+}
+
+/// Values of a later life are no part of a forgetting that a crash cut short: the row is an older one.
+fn unfinished(core: &Core, view: &ReadView, user: UserHash, slot: SlotRef) -> Result<Found> {
+    let copies = core.keyring.read_slot(slot.slot)?;
+    let later = |copy: &Slot| copy.state == SlotState::Live && copy.generation > slot.generation;
+    for copy in [copies.a, copies.b].into_iter().flatten().filter(later) {
+        let owner = SlotOwner { user, generation: copy.generation, epoch: copy.epoch };
+        let nameless = UserFacts::new(UserId::new(&unnamed(user))?);
+        let head = Head::new(owner, slot.slot, core.keyring.keys_of(&copy)?, nameless);
+        let mut opened = false;
+        view.scan_user(Table::Keys, user, |key, bytes| {
+            opened |= head.open_chunk_key(core, key, bytes).is_ok();
+            Ok(())
+        })?;
+        if opened {
+            return Err(stale(user));
+        }
+    }
+    Ok(Found::Absent(Some(Past { slot, unfinished: true })))
+}
+
+fn stale(user: UserHash) -> Error {
+    Error::corrupt(format!("users: the row of {user} is older than its values; run the doctor"))
 }
 
 /// The commit that wrote the row of a user in this view.
