@@ -10,7 +10,7 @@ use crate::codec::{Table, UserHash, record};
 use crate::engine::core::Core;
 use crate::engine::head::{Head, head_place, log_chunk};
 use crate::engine::recall::{ATTEMPTS, Statuses};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::index::Filter;
 use crate::index::vector::Facts;
 use crate::memory::{Memory, MemoryId, Sensitivity, StatusKind, Timestamp, UserId, Verb, space_code};
@@ -215,12 +215,23 @@ impl Core {
         let mut count = 0;
         for number in 0..self.shard_count() {
             let view = self.users_view(number)?;
-            view.scan_from(Table::Users, &[], |_, row| {
-                count += u64::from(!SlotRef::decode(row)?.0.erased);
+            view.scan_from(Table::Users, &[], |key, row| {
+                let user = UserHash(key.try_into().map_err(|_| Error::corrupt("users: malformed key"))?);
+                count += u64::from(self.is_user(user, &SlotRef::decode(row)?.0)?);
                 Ok(ControlFlow::Continue(()))
             })?;
         }
         Ok(count)
+    }
+
+    /// Whether a row is of a user who was not forgotten, by the keys: a row alone may be an older one. One whose keys are
+    /// damaged is a user still.
+    fn is_user(&self, user: UserHash, slot: &SlotRef) -> Result<bool> {
+        match self.keyring.standing(user, slot) {
+            Ok(standing) => Ok(matches!(standing, Standing::Live { .. })),
+            Err(error) if error.kind() == ErrorKind::Corrupt => Ok(true),
+            Err(error) => Err(error),
+        }
     }
 
     pub(crate) fn user_stats(&self, user: &UserId, level: Sensitivity) -> Result<UserStats> {

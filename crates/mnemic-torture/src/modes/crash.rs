@@ -187,8 +187,13 @@ pub(crate) fn check_by_doctor(store: &Store, seed: u64) -> Check {
     if SplitMix64::new(seed).below(DOCTOR_EVERY) > 0 {
         return Ok(());
     }
-    let found = store.doctor().say("doctor")?;
-    ensure!(found.is_clean(), "the doctor found {:?}", found.damaged);
+    let mut damaged = store.doctor().say("doctor")?.damaged;
+    // One of the two copies of a header may be torn: that is what there are two for. The next close writes both.
+    let torn = |what: &str| what.starts_with("copy ") && what.ends_with(" of the header is damaged");
+    if damaged.iter().filter(|damage| torn(&damage.what)).count() == 1 {
+        damaged.retain(|damage| !torn(&damage.what));
+    }
+    ensure!(damaged.is_empty(), "the doctor found {damaged:?}");
     Ok(())
 }
 
@@ -207,7 +212,8 @@ pub(crate) fn check_undo(store: &Store, model: &Model, found: Found) -> Check<Fo
     Ok(found)
 }
 
-fn listed(store: &Store) -> Check<Vec<MemoryId>> {
+/// The snapshots that are there, none of them damaged.
+pub(crate) fn listed(store: &Store) -> Check<Vec<MemoryId>> {
     let all = store.snapshots().say("snapshots")?;
     ensure!(all.iter().all(|one| one.damaged.is_empty()), "a snapshot is damaged: {all:?}");
     Ok(all.iter().map(|one| MemoryId::from_bytes(*one.id.as_bytes())).collect())

@@ -2,7 +2,7 @@
 
 use mnemic::world::testing::{CrashChoice, RecordingFs, SplitMix64, TestWorld};
 
-use super::crash::{Recorded, check_by_doctor, check_second_open, check_undo};
+use super::crash::{Recorded, check_by_doctor, check_second_open, check_undo, listed};
 use crate::check::{Check, Say, ensure};
 use crate::runner::Case;
 use crate::work::{
@@ -63,6 +63,9 @@ impl Second {
             return Ok(Self::still(fs, &found));
         };
         let mut model = (*model).clone();
+        // The one that was under way when the power went may be there or not.
+        let there = listed(&store)?;
+        model.snapshots.retain(|copied| there.contains(&copied.id));
         let after_open = (found, model.clone());
         let step = choose(random, &model);
         let now = 1_900_000_000_000_000;
