@@ -24,8 +24,9 @@ impl Core {
         }
         let all_serve = (0..self.shard_count()).all(|number| self.shard_at(number).serving().is_ok());
         for (slot, user, copies) in self.damaged_slots()? {
-            // A slot of nobody is what a power cut left of a user who never came to be.
-            if user.is_none() && all_serve {
+            // What a power cut left of a user who never came to be, or of one who was coming back.
+            let is_nobodys = user.map_or(all_serve, |user| copies.len() == 1 && self.is_forgotten(user));
+            if is_nobodys {
                 continue;
             }
             for copy in copies {
@@ -34,6 +35,12 @@ impl Core {
             }
         }
         Ok(damaged)
+    }
+
+    fn is_forgotten(&self, user: UserHash) -> bool {
+        let row = self.read(user).and_then(|view| view.get(Table::Users, &user.0));
+        let slot = row.ok().flatten().and_then(|row| SlotRef::decode(&row).ok().map(|(slot, _)| slot));
+        slot.is_some_and(|slot| slot.erased)
     }
 
     /// Slots of which a copy does not authenticate, and whose they are.
