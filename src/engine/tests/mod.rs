@@ -3,4 +3,5 @@
 mod attacker;
 mod erasure;
 mod reindex;
+mod stale_row;
 mod text_recall;
