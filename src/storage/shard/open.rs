@@ -182,8 +182,12 @@ impl Open {
     }
 }
 
-/// Drops a database in an unwinding, in which redb commits nothing.
+/// Drops a database in an unwinding, in which redb commits nothing. Where a panic ends the process there is no unwinding:
+/// it is dropped as it is.
 fn drop_unwinding(database: Option<Database>) {
+    if cfg!(panic = "abort") {
+        return drop(database);
+    }
     let unwound = catch_unwind(AssertUnwindSafe(move || {
         let _database = database;
         resume_unwind(Box::new(()))
