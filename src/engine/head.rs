@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::RwLock;
 
-use crate::codec::frame;
+use crate::codec::frame::{self, Frame};
 use crate::codec::head::{Digest, SlotRef, UserFacts};
 use crate::codec::keyring::{Copy, Slot, SlotState};
 use crate::codec::table::{Digested, numbered};
@@ -232,6 +232,18 @@ impl Head {
         bytes: &[u8],
     ) -> Result<Plain> {
         Ok(core.sealer.open(&chunk.key, &self.place(table, key, chunk.epoch), bytes)?.plain)
+    }
+
+    /// Opens a frame that was taken apart before into `text`, of its length.
+    pub(crate) fn open_value_into(
+        &self,
+        core: &Core,
+        (table, key): (Table, &[u8]),
+        chunk: &ChunkKey,
+        frame: &Frame<'_>,
+        text: &mut [u8],
+    ) -> Result<()> {
+        core.sealer.open_into(&chunk.key, &self.place(table, key, chunk.epoch), frame, text)
     }
 
     /// What a value adds to the digest of its table.

@@ -11,6 +11,7 @@ use crate::codec::table::{Digested, PACKED, number_of};
 use crate::codec::{Table, UserHash, record, vector};
 use crate::engine::core::Core;
 use crate::engine::head::{self, ChunkKey, Found, Head, Repair, row_chunk};
+use crate::engine::opened_block::OpenedBlocks;
 use crate::engine::read_ahead::ReadAhead;
 use crate::engine::stored_row::{attributes_of, facts_of, source_of};
 use crate::engine::user_cell::CellState;
@@ -73,13 +74,13 @@ pub(crate) struct Loader<'a> {
     chunks: HashMap<u64, ChunkKey>,
     sum: Digest,
     pub(crate) damaged: Vec<String>,
+    ahead: Option<ReadAhead>,
 }
 
 /// What was opened and is parsed in place.
 #[derive(Default)]
 pub(crate) struct Plain {
-    /// Number, commit and bytes of each block.
-    pub(crate) blocks: Vec<(u32, u64, crate::seal::Plain)>,
+    pub(crate) blocks: OpenedBlocks,
     overlays: Vec<crate::seal::Plain>,
     /// Vectors that no pack has, of the current space.
     own: HashMap<u32, Vec<f32>>,
@@ -88,14 +89,15 @@ pub(crate) struct Plain {
 
 impl<'a> Loader<'a> {
     pub(crate) fn new(core: &'a Core, view: &'a ReadView, head: &'a Head) -> Self {
-        Self { core, view, head, chunks: HashMap::new(), sum: Digest::default(), damaged: Vec::new() }
+        Self { core, view, head, chunks: HashMap::new(), sum: Digest::default(), damaged: Vec::new(), ahead: None }
     }
 
     fn load(mut self) -> Result<UserIndex> {
-        let _ahead = ReadAhead::start(self.core, self.head);
+        self.ahead = Some(ReadAhead::start(self.core, self.head));
         let space = self.core.spaces.read().current().map(|(number, space)| (number, space.clone()));
         let mut plain = self.open_all(space.as_ref().map(|(number, _)| *number))?;
         self.open_blocks(&mut plain, 0..u64::MAX)?;
+        self.ahead = None;
         self.check_sum()?;
         let mut index = self.build(&plain, space.as_ref().map(|(number, space)| (*number, space)))?;
         self.head.facts.measured.iter().for_each(|measured| index.resume(measured));
@@ -134,11 +136,16 @@ impl<'a> Loader<'a> {
 
     /// The blocks with these numbers.
     pub(crate) fn open_blocks(&mut self, plain: &mut Plain, numbers: std::ops::Range<u64>) -> Result<()> {
+        let end = numbers.end.min(u64::from(self.head.facts.closed_blocks));
         self.each(Table::Blocks, numbers, |loader, key, bytes| {
             let number = row_of(Table::Blocks, key)?;
-            let version = frame::parse(Table::Blocks, key, bytes)?.version;
-            plain.blocks.push((number, version, loader.open(Table::Blocks, key, u64::from(number), bytes)?));
-            Ok(())
+            loader.ahead.iter().for_each(|ahead| ahead.advance(u64::from(number) + 1));
+            let frame = frame::parse(Table::Blocks, key, bytes)?;
+            let (name, more) = ((number, frame.version), end.saturating_sub(u64::from(number) + 1));
+            let chunk = loader.chunk(Table::Blocks, u64::from(number))?;
+            plain.blocks.add(name, frame.body.len() - frame::TAG_BYTES, more, |text| {
+                loader.head.open_value_into(loader.core, (Table::Blocks, key), chunk, &frame, text)
+            })
         })
     }
 
@@ -146,16 +153,17 @@ impl<'a> Loader<'a> {
     pub(crate) fn build(&mut self, plain: &Plain, space: Option<(u32, &Space)>) -> Result<UserIndex> {
         let mut rows = Vec::with_capacity(self.head.facts.live as usize);
         let overlays = self.parse_overlays(plain);
-        let mut packed = Vec::with_capacity(plain.blocks.len());
-        for (number, version, bytes) in &plain.blocks {
-            match decode_block(bytes) {
+        let mut packed = Vec::with_capacity(plain.blocks.iter().len());
+        for block in plain.blocks.iter() {
+            let number = block.number;
+            match decode_block(block.bytes()) {
                 Ok((of, stored)) => {
                     if let Some(Err(error)) = of.map(|of| self.check_space(of)) {
                         self.damaged.push(format!("block {number}: {}", error.message()));
                     }
                     let of_space = of.is_some() && of == space.map(|(number, _)| number);
                     if of_space {
-                        packed.push((*number, *version));
+                        packed.push((number, block.version));
                     }
                     for row in &stored {
                         rows.push(block_row(row, overlays.get(&row.row), of_space, &plain.own)?);
@@ -232,9 +240,12 @@ impl<'a> Loader<'a> {
     }
 
     fn open(&self, table: Table, key: &[u8], chunk: u64, bytes: &[u8]) -> Result<crate::seal::Plain> {
+        self.head.open_value(self.core, table, key, self.chunk(table, chunk)?, bytes)
+    }
+
+    fn chunk(&self, table: Table, chunk: u64) -> Result<&ChunkKey> {
         let chunk = self.chunks.get(&chunk);
-        let chunk = chunk.ok_or_else(|| Error::corrupt(format!("{}: a value without its key", table.name())))?;
-        self.head.open_value(self.core, table, key, chunk, bytes)
+        chunk.ok_or_else(|| Error::corrupt(format!("{}: a value without its key", table.name())))
     }
 
     fn check_space(&self, number: u32) -> Result<()> {

@@ -23,6 +23,7 @@ mod load;
 mod load_words;
 mod maintain;
 mod measured;
+mod opened_block;
 mod rank;
 mod read;
 mod read_ahead;

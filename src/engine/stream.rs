@@ -23,7 +23,8 @@ impl Core {
         rows.saturating_mul(self.row_bytes()) > self.cache.budget_bytes() && rows > BLOCK_ROWS
     }
 
-    fn row_bytes(&self) -> usize {
+    /// About how many bytes a row has in a block.
+    pub(crate) fn row_bytes(&self) -> usize {
         ROW_BYTES + self.spaces.read().current().map_or(0, |(_, space)| padded(space.dims()))
     }
 

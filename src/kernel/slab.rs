@@ -101,12 +101,17 @@ impl Slab {
         Self { memory: Arc::new(Memory::new(len.next_multiple_of(LINE))), used: 0 }
     }
 
+    /// Whether the next `len` bytes would need new memory.
+    pub(crate) fn is_short_of(&self, len: usize) -> bool {
+        len.next_multiple_of(LINE) > self.memory.len - self.used
+    }
+
     /// The next `len` bytes, rounded up to whole lines, all zero; from new memory where the room is used up.
     pub(crate) fn cut(&mut self, len: usize) -> Piece {
-        let len = len.next_multiple_of(LINE);
-        if len > self.memory.len - self.used {
+        if self.is_short_of(len) {
             *self = Self::new(len);
         }
+        let len = len.next_multiple_of(LINE);
         // SAFETY: `used` is at most the length of the memory.
         let at = unsafe { self.memory.at.add(self.used) };
         self.used += len;

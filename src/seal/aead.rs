@@ -1,4 +1,5 @@
 use aes_gcm::aead::AeadInOut;
+use aes_gcm::aead::inout::InOutBuf;
 use aes_gcm::{Aes256Gcm, KeyInit};
 use chacha20poly1305::XChaCha20Poly1305;
 
@@ -65,13 +66,26 @@ impl Suite {
         associated: &[u8],
         body: &[u8],
     ) -> Option<Vec<u8>> {
-        let (text, tag) = body.split_last_chunk::<TAG_BYTES>()?;
-        let mut text = text.to_vec();
-        let buffer = text.as_mut_slice().into();
+        let mut text = vec![0; body.len().checked_sub(TAG_BYTES)?];
+        self.decrypt_into(key, nonce, associated, body, &mut text)?;
+        Some(text)
+    }
+
+    /// The same into `text`, which is as long as the body without its tag; what it holds after a failure is noise.
+    pub(crate) fn decrypt_into(
+        self,
+        key: &Key,
+        nonce: &[u8; NONCE_BYTES],
+        associated: &[u8],
+        body: &[u8],
+        text: &mut [u8],
+    ) -> Option<()> {
+        let (sealed, tag) = body.split_last_chunk::<TAG_BYTES>()?;
+        let buffer = InOutBuf::new(sealed, text).ok()?;
         sabotage!(3, {
             // Counter mode undoes itself, so this is what opening without a look at the tag would give.
             let _ = gcm(key, nonce).encrypt_inout_detached(&[0; 12].into(), associated, buffer);
-            return Some(text);
+            return Some(());
         });
         match self {
             Self::Aes256Gcm => gcm(key, nonce).decrypt_inout_detached(&[0; 12].into(), associated, buffer, tag.into()),
@@ -82,8 +96,7 @@ impl Suite {
                 tag.into(),
             ),
         }
-        .ok()?;
-        Some(text)
+        .ok()
     }
 
     /// Seals a key under another.

@@ -12,6 +12,6 @@ mod write_set;
 pub(crate) use directory::{Directory, Setup};
 pub(crate) use read_view::ReadView;
 pub(crate) use reserve::BYTES as RESERVE_BYTES;
-pub(crate) use shard::{Look, Rebuilt, Shard, Sync};
+pub(crate) use shard::{CACHE_BYTES, Look, Rebuilt, Shard, Sync};
 pub(crate) use snapshots::{KeyFile, SnapshotReader, SnapshotWriter, Snapshots};
 pub(crate) use write_set::{Staged, WriteSet};

@@ -17,6 +17,7 @@ use crate::storage::fault::damaged;
 use crate::storage::{ReadView, WriteSet};
 use crate::world::{File, OpenMode, World, file_error, is_same_file, retry_interrupted};
 pub(crate) use examine::Look;
+pub(crate) use open::CACHE_BYTES;
 pub(super) use open::Open;
 pub(crate) use rebuild::Rebuilt;
 use standing::{LAST_SEQ, Standing};

@@ -26,7 +26,7 @@ pub use files::{file_error, is_same_file, read_to_vec, retry_interrupted, write_
 pub use fs::{File, FileId, FileSystem, Metadata, OpenMode};
 pub use random::{Random, SystemRandom};
 pub use system_fs::SystemFs;
-pub use thread::{JoinHandle, Process, SystemProcess};
+pub use thread::{JoinHandle, Process, SystemProcess, yield_now};
 
 use crate::error::Result;
 use ids::IdSource;

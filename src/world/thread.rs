@@ -44,6 +44,11 @@ impl JoinHandle {
     }
 }
 
+/// Lets other threads of this core run first, if any are ready.
+pub fn yield_now() {
+    std::thread::yield_now();
+}
+
 /// The real process.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SystemProcess;

@@ -69,6 +69,16 @@ pub(super) struct Cell {
 }
 
 impl SlotTable {
+    /// An empty table with room for so many slots.
+    pub(super) fn with_room(slots: usize) -> Self {
+        let depth = (slots * 2).div_ceil(CELLS_MAX).next_power_of_two().trailing_zeros().min(DEPTH_MAX);
+        let parts = 1 << depth;
+        // A little more than the mean, as hashes never spread evenly.
+        let cells = ((slots >> depth) * 2 + CELLS_MIN).next_power_of_two();
+        let part = |_| Part { depth, cells: vec![EMPTY; cells], used: 0 };
+        Self { depth, directory: (0..parts).collect(), parts: (0..parts).map(part).collect() }
+    }
+
     /// Where the slot that `is_it` accepts lies.
     pub(super) fn position(&self, hash: u64, is_it: impl Fn(u32) -> bool) -> Option<Cell> {
         let part = *self.directory.get(self.entry(hash))? as usize;

@@ -4,7 +4,7 @@ use super::arena::{Arena, slot};
 use super::bits::BLOCK_ROWS;
 use super::block::Block;
 use super::facts::{Facts, NewRow};
-use super::lookup::{Cell, hash_id};
+use super::lookup::{Cell, SlotTable, hash_id};
 use super::sheet::Sheet;
 use crate::error::Result;
 use crate::kernel::{Dispatch, Slab, padded};
@@ -20,6 +20,9 @@ pub(super) struct Run {
     dead: usize,
 }
 
+/// A row and its order.
+type Ordered<'r> = (Order, &'r NewRow<'r>);
+
 impl Arena {
     /// An arena of many rows: cut by time into runs, the newest the smallest.
     ///
@@ -32,8 +35,9 @@ impl Arena {
         rows: impl IntoIterator<Item = &'r NewRow<'r>>,
     ) -> Result<Self> {
         let mut arena = Self::with_kernel(dims, kernel);
-        let mut order: Vec<&NewRow<'_>> = rows.into_iter().collect();
-        order.sort_by_key(|row| row.facts.time);
+        let mut order: Vec<Ordered<'_>> = rows.into_iter().map(|row| (Order::of(&row.facts), row)).collect();
+        order.sort_by_key(|(order, _)| order.time);
+        arena.by_id = SlotTable::with_room(order.len());
         let mut end = order.len();
         let mut cuts = Vec::new();
         let mut size = BLOCK_ROWS;
@@ -48,7 +52,7 @@ impl Arena {
         let mut shared = arena.slab(full * RUN_ROWS_MAX);
         for cut in cuts.into_iter().rev() {
             let (first, run) = (arena.blocks.len(), &mut order[cut]);
-            run.sort_by(|a, b| heavier(&a.facts, &b.facts));
+            run.sort_by(|(a, _), (b, _)| a.heavier(b));
             let slab = if run.len() == RUN_ROWS_MAX { &mut shared } else { &mut arena.slab(run.len()) };
             arena.append_run(run, slab)?;
             arena.push_run(first, run.len());
@@ -62,12 +66,12 @@ impl Arena {
         Slab::new(rows * Sheet::row_bytes(padded(self.dims)) + padding)
     }
 
-    fn append_run(&mut self, rows: &[&NewRow<'_>], slab: &mut Slab) -> Result<()> {
-        for part in rows.chunk_by(|a, b| a.facts.pinned == b.facts.pinned) {
+    fn append_run(&mut self, rows: &[Ordered<'_>], slab: &mut Slab) -> Result<()> {
+        for part in rows.chunk_by(|(a, _), (b, _)| a.pinned == b.pinned) {
             for rows in part.chunks(BLOCK_ROWS) {
-                let base = rows.iter().map(|row| row.facts.time).max().unwrap_or(0);
+                let base = rows.iter().map(|(order, _)| order.time).max().unwrap_or(0);
                 self.open_block(base, rows.len(), slab)?;
-                for row in rows {
+                for (_, row) in rows {
                     self.check(row)?;
                     self.push(row);
                 }
@@ -186,14 +190,28 @@ impl Arena {
     }
 }
 
-fn size_class(rows: usize) -> usize {
-    rows.div_ceil(BLOCK_ROWS).next_power_of_two()
+/// What orders a row in its arena, held beside it so that sorting need not fetch every row.
+#[derive(Clone, Copy)]
+struct Order {
+    pinned: bool,
+    weight: f64,
+    time: i64,
 }
 
-/// Pinned rows last, each part by falling weight, the newer first.
-fn heavier(a: &Facts, b: &Facts) -> std::cmp::Ordering {
-    let heavy = |f: &Facts| weight(f.importance, f.confidence, false);
-    a.pinned.cmp(&b.pinned).then(heavy(b).total_cmp(&heavy(a))).then(b.time.cmp(&a.time))
+impl Order {
+    fn of(facts: &Facts) -> Self {
+        let weight = weight(facts.importance, facts.confidence, false);
+        Self { pinned: facts.pinned, weight, time: facts.time }
+    }
+
+    /// Pinned rows last, each part by falling weight, the newer first.
+    fn heavier(&self, than: &Self) -> std::cmp::Ordering {
+        self.pinned.cmp(&than.pinned).then(than.weight.total_cmp(&self.weight)).then(than.time.cmp(&self.time))
+    }
+}
+
+fn size_class(rows: usize) -> usize {
+    rows.div_ceil(BLOCK_ROWS).next_power_of_two()
 }
 
 /// Blocks that the live rows of some blocks will take, pinned ones apart.
@@ -205,8 +223,7 @@ fn blocks_needed(blocks: &[Block]) -> usize {
 
 fn sorted_places(blocks: &[Block]) -> Vec<(usize, usize)> {
     let places = blocks.iter().enumerate().flat_map(|(b, block)| block.live().iter().map(move |lane| (b, lane)));
-    let mut places: Vec<_> = places.collect();
-    let facts = |place: &(usize, usize)| &blocks[place.0].facts[place.1];
-    places.sort_by(|a, b| heavier(facts(a), facts(b)));
-    places
+    let mut ordered: Vec<_> = places.map(|place| (Order::of(&blocks[place.0].facts[place.1]), place)).collect();
+    ordered.sort_by(|(a, _), (b, _)| a.heavier(b));
+    ordered.into_iter().map(|(_, place)| place).collect()
 }

@@ -18,7 +18,7 @@ use crate::storage::{ReadView, WriteSet};
 use crate::world::File;
 
 /// redb's own cache; the hot data is ours.
-const CACHE_BYTES: usize = 8 << 20;
+pub(crate) const CACHE_BYTES: usize = 8 << 20;
 
 /// Whether redb's own pages are verified at open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
