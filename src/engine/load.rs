@@ -97,7 +97,7 @@ impl<'a> Loader<'a> {
         let space = self.core.spaces.read().current().map(|(number, space)| (number, space.clone()));
         let mut plain = self.open_all(space.as_ref().map(|(number, _)| *number))?;
         self.open_blocks(&mut plain, 0..u64::MAX)?;
-        self.ahead = None;
+        self.ahead.take().map_or(Ok(()), ReadAhead::end)?;
         self.check_sum()?;
         let mut index = self.build(&plain, space.as_ref().map(|(number, space)| (*number, space)))?;
         self.head.facts.measured.iter().for_each(|measured| index.resume(measured));

@@ -9,7 +9,7 @@ use crate::codec::head::BLOCK_ROWS;
 use crate::codec::table::numbered;
 use crate::engine::core::Core;
 use crate::engine::head::Head;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::storage::{CACHE_BYTES, ReadView};
 use crate::world::{self, JoinHandle};
 
@@ -26,10 +26,16 @@ pub(crate) struct ReadAhead {
 
 /// How far the one who opens is, for those who read ahead.
 struct Opener {
-    at: Mutex<u64>,
+    state: Mutex<State>,
     moved: Condvar,
     /// As many blocks as half of the shard's cache holds: the others would be gone when they are opened.
     ahead: u64,
+}
+
+#[derive(Default)]
+struct State {
+    at: u64,
+    failed: Option<Error>,
 }
 
 /// Where an opener is that opens no more.
@@ -40,7 +46,7 @@ impl ReadAhead {
     pub(crate) fn start(core: &Core, head: &Head) -> Self {
         let page_bytes = (BLOCK_ROWS as usize * core.row_bytes()).next_power_of_two();
         let ahead = (CACHE_BYTES / 2 / page_bytes).max(1) as u64;
-        let opener = Arc::new(Opener { at: Mutex::new(0), moved: Condvar::new(), ahead });
+        let opener = Arc::new(Opener { state: Mutex::default(), moved: Condvar::new(), ahead });
         let readers = if head.facts.closed_blocks >= BLOCKS_MIN { 0..READERS } else { 0..0 };
         let threads = readers.map_while(|reader| spawn(core, head, reader, &opener).ok()).collect();
         Self { opener, threads }
@@ -53,27 +59,41 @@ impl ReadAhead {
             world::yield_now();
         }
     }
-}
 
-impl Drop for ReadAhead {
-    fn drop(&mut self) {
+    /// Ends the readers.
+    ///
+    /// # Errors
+    ///
+    /// What one of them met: after it the shard's handle is of no more use, whoever uses it next.
+    pub(crate) fn end(mut self) -> Result<()> {
+        self.join();
+        self.opener.state.lock().failed.take().map_or(Ok(()), Err)
+    }
+
+    fn join(&mut self) {
         self.opener.set(ENDED);
         // A reader that panicked has read less; whoever opens meets what it met.
         self.threads.drain(..).for_each(|thread| _ = thread.join());
     }
 }
 
+impl Drop for ReadAhead {
+    fn drop(&mut self) {
+        self.join();
+    }
+}
+
 impl Opener {
     fn set(&self, block: u64) {
-        *self.at.lock() = block;
+        self.state.lock().at = block;
         self.moved.notify_all();
     }
 
     /// Waits until `block` may be read; false where nobody opens any more.
     fn wait_for(&self, block: u64) -> bool {
-        let mut at = self.at.lock();
-        self.moved.wait_while(&mut at, |at| *at != ENDED && block > at.saturating_add(self.ahead));
-        *at != ENDED
+        let mut state = self.state.lock();
+        self.moved.wait_while(&mut state, |state| block > state.at.saturating_add(self.ahead));
+        state.at != ENDED
     }
 }
 
@@ -83,8 +103,10 @@ fn spawn(core: &Core, head: &Head, reader: u32, opener: &Arc<Opener>) -> Result<
     let blocks = (reader..head.facts.closed_blocks).step_by(READERS as usize).map(u64::from);
     core.world.spawn("mnemic-read-ahead", move || {
         for block in blocks.take_while(|block| opener.wait_for(*block)) {
-            // Whoever opens the block meets the same errors, and tells of them.
-            let _ = view.get_with(Table::Blocks, &numbered(user, block), |_| Ok(()));
+            if let Err(error) = view.get_with(Table::Blocks, &numbered(user, block), |_| Ok(())) {
+                opener.state.lock().failed.get_or_insert(error);
+                break;
+            }
         }
     })
 }

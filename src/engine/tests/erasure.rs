@@ -4,34 +4,10 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::attacker::{Loot, recover};
-use crate::engine::{Core, Durability, Settings};
-use crate::kernel::Dispatch;
+use super::{PATH, master, open, open_in};
+use crate::engine::Core;
 use crate::memory::{MemoryId, NewMemory, Sensitivity, UserId};
-use crate::seal::MasterKey;
-use crate::storage::Setup;
 use crate::world::testing::{CrashChoice, RecordingFs, TestWorld};
-
-const PATH: &str = "store";
-
-fn master() -> MasterKey {
-    MasterKey::callback(|| Ok([7; 32]))
-}
-
-fn open(fs: &RecordingFs, seed: u64) -> Core {
-    open_in(&TestWorld::with_fs(seed, fs.clone()))
-}
-
-fn open_in(world: &TestWorld) -> Core {
-    let setup = Setup { master: master(), shards: Some(1), create: true, reserve_bytes: 0 };
-    let settings = Settings {
-        durability: Durability::Durable,
-        cache_bytes: 1 << 20,
-        kernel: Dispatch::best(),
-        embedder: None,
-        rewrite_min_bytes: 0,
-    };
-    Core::open(world.world(), Path::new(PATH), &setup, settings).unwrap()
-}
 
 fn user(name: &str) -> UserId {
     UserId::new(name).unwrap()
@@ -238,7 +214,7 @@ fn a_snapshot_whose_keys_cannot_be_written_loses_the_user_and_the_forgetting_say
 fn upkeep_leaves_nothing_that_a_later_forgetting_would_miss() {
     let fs = RecordingFs::new();
     let world = TestWorld::with_fs(9, fs.clone());
-    let core = open_in(&world);
+    let core = open_in(&world, 1 << 20);
     remember(&core, "ada", 0..300);
     change(&core, 2, "marker changed");
     world.set_micros(world.world().now_micros() + 20 * crate::memory::Timestamp::DAY_MICROS);

@@ -1,35 +1,19 @@
 //! A change of the analyser: found by words all the while, stored anew by upkeep, nothing to do the second time.
 
-use std::path::Path;
 use std::time::Duration;
 
+use super::open;
 use crate::codec::Table;
 use crate::codec::bytes::Writer;
 use crate::codec::table::PACKED;
 use crate::engine::rows::decode_terms;
-use crate::engine::{Ask, Core, Durability, LegSwitches, Settings, Statuses};
-use crate::kernel::Dispatch;
+use crate::engine::{Ask, Core, LegSwitches, Statuses};
 use crate::memory::{NewMemory, Sensitivity, UserId};
 use crate::policy::relevance::Shares;
 use crate::policy::score::{Curve, Decay};
-use crate::seal::MasterKey;
-use crate::storage::Setup;
-use crate::world::testing::{RecordingFs, TestWorld};
+use crate::world::testing::RecordingFs;
 
 const ROWS: u32 = 600;
-
-fn open(fs: &RecordingFs) -> Core {
-    let master = MasterKey::callback(|| Ok([7; 32]));
-    let setup = Setup { master, shards: Some(1), create: true, reserve_bytes: 0 };
-    let settings = Settings {
-        durability: Durability::Durable,
-        cache_bytes: 1 << 20,
-        kernel: Dispatch::best(),
-        embedder: None,
-        rewrite_min_bytes: 0,
-    };
-    Core::open(TestWorld::with_fs(3, fs.clone()).world(), Path::new("store"), &setup, settings).unwrap()
-}
 
 /// As another analyser would have written it: its version, and terms that mean nothing to this one.
 fn of_another(terms: &[u8]) -> Vec<u8> {
@@ -93,7 +77,7 @@ fn found(core: &Core, user: &UserId, text: &str) -> Vec<String> {
 #[test]
 fn terms_of_another_analyser_are_made_anew_and_stored_by_upkeep() {
     let (fs, ada) = (RecordingFs::new(), UserId::new("ada").unwrap());
-    let core = open(&fs);
+    let core = open(&fs, 3);
     let news = (0..ROWS).map(|n| NewMemory::note(format!("met number{n} on 5 May 2023"))).collect();
     assert!(core.remember_all(&ada, news).unwrap().iter().all(Result::is_ok));
     age(&core, &ada);
@@ -112,5 +96,5 @@ fn terms_of_another_analyser_are_made_anew_and_stored_by_upkeep() {
     assert_eq!(core.recall_ids(&ada, &dated).unwrap().hits[0].legs.time.to_bits(), before.to_bits());
     assert_eq!(core.maintain(Duration::from_secs(60)).unwrap().memories_reindexed, 0);
     core.close().unwrap();
-    assert_eq!(found(&open(&fs), &ada, "number590").len(), 1);
+    assert_eq!(found(&open(&fs, 3), &ada, "number590").len(), 1);
 }

@@ -1,37 +1,21 @@
 //! A text query over random conversations: the pruned search against every row scored by the whole formula.
 
-use std::path::Path;
-
+use super::open_in;
 use crate::engine::bind::Bound;
 use crate::engine::rank::Sources;
 use crate::engine::recall::Ask;
 use crate::engine::text_legs::LegSwitches;
 use crate::engine::user_index::UserIndex;
-use crate::engine::{Core, Durability, Edit, Settings, Statuses, VectorEdit};
+use crate::engine::{Core, Edit, Statuses, VectorEdit};
 use crate::index::vector::FullRows;
-use crate::kernel::Dispatch;
 use crate::memory::{MemoryId, NewMemory, Sensitivity, Timestamp, UserId, Vector};
 use crate::policy::relevance::Shares;
 use crate::policy::score::{Curve, Decay, ScoreInput};
-use crate::seal::MasterKey;
-use crate::storage::Setup;
 use crate::world::testing::{RecordingFs, SplitMix64, TestWorld};
 
 const WORDS: [&str; 12] =
     ["garden", "train", "Ada", "coffee", "yesterday", "座位", "上海", "window", "May 2023", "Bob", "night", "tea"];
 const NOW: i64 = 1_700_000_000_000_000;
-
-fn open(fs: &RecordingFs) -> Core {
-    let setup = Setup { master: MasterKey::default(), shards: Some(1), create: true, reserve_bytes: 0 };
-    let settings = Settings {
-        durability: Durability::Durable,
-        cache_bytes: 64 << 20,
-        kernel: Dispatch::best(),
-        embedder: None,
-        rewrite_min_bytes: 0,
-    };
-    Core::open(TestWorld::with_fs(3, fs.clone()).world(), Path::new("store"), &setup, settings).unwrap()
-}
 
 fn pick<'a, T>(random: &mut SplitMix64, from: &'a [T]) -> &'a T {
     &from[random.below(from.len() as u64) as usize]
@@ -154,7 +138,7 @@ fn random_conversations_have_no_difference_from_brute_force() {
         let mut random = SplitMix64::new(seed);
         let fs = RecordingFs::new();
         let ada = UserId::new("ada").unwrap();
-        let (mut core, mut number) = (open(&fs), 0);
+        let (mut core, mut number) = (open_in(&TestWorld::with_fs(3, fs.clone()), 64 << 20), 0);
         for round in 0..12 {
             let news = (0..random.below(60)).map(|_| {
                 number += 1;
@@ -173,7 +157,7 @@ fn random_conversations_have_no_difference_from_brute_force() {
             let _ = core.forget(&ada, gone, Sensitivity::Secret);
             if round % 4 == 3 {
                 core.close().unwrap();
-                core = open(&fs);
+                core = open_in(&TestWorld::with_fs(3, fs.clone()), 64 << 20);
             }
             if number > 0 {
                 (0..10).for_each(|_| compare(&core, &ada, &mut random));
