@@ -105,6 +105,28 @@ fn a_memory_whose_value_is_damaged_is_not_called_missing() {
 }
 
 #[test]
+fn ids_alone_tell_of_damage_and_of_reasons_as_whole_memories_do() {
+    let fs = closed(1);
+    let clean = read(&fs, "shards/00.redb");
+    let (query, mut told) = (Query::vector(vec![1.0; DIMS]), 0);
+    for at in records(&clean) {
+        let mut bytes = clean.clone();
+        bytes[at + 100] ^= 1;
+        write(&fs, "shards/00.redb", &bytes);
+        let store = open(&fs.snapshot(), 1);
+        for user in ["ada", "bob", "cyd", "dan", "eve"] {
+            let user = store.user(user).unwrap();
+            let (Ok(ids), Ok(whole)) = (user.recall_ids(&query), user.recall(&query)) else { continue };
+            assert_eq!(ids.damaged(), whole.damaged());
+            told += ids.damaged().len();
+        }
+    }
+    assert!(told > 0, "no damage was told of");
+    let nobody = open(&closed(1), 1).user("nobody").unwrap().recall_ids(&query).unwrap();
+    assert!(nobody.is_empty() && nobody.reason() == Some(mnemic::EmptyReason::NothingStored));
+}
+
+#[test]
 fn pages_of_the_tree_that_were_swapped_never_make_a_call_panic() {
     let fs = closed(1);
     let clean = read(&fs, "shards/00.redb");

@@ -54,10 +54,11 @@ impl IdHit {
     }
 }
 
-/// What a recall found: hits, best first, or the reason why there is none. Reads as a slice of hits.
+/// What a recall found: hits, best first, or the reason why there is none. Reads as a slice of hits, which are whole
+/// memories, or [`IdHit`]s where only ids were asked for.
 #[derive(Debug, Clone)]
-pub struct Recall {
-    hits: Vec<Hit>,
+pub struct Recall<H = Hit> {
+    hits: Vec<H>,
     reason: Option<EmptyReason>,
     abstained: Option<String>,
     times: Vec<String>,
@@ -72,8 +73,20 @@ pub struct Recall {
 impl Recall {
     pub(crate) fn new(ranking: &Ranking, memories: Vec<Memory>) -> Self {
         let hits = memories.into_iter().zip(Explanation::all(ranking));
+        Self::of(ranking, hits.map(|(memory, explanation)| Hit { memory, explanation }).collect())
+    }
+}
+
+impl Recall<IdHit> {
+    pub(crate) fn ids(ranking: &Ranking) -> Self {
+        Self::of(ranking, ranking.hits.iter().map(IdHit::of).collect())
+    }
+}
+
+impl<H> Recall<H> {
+    fn of(ranking: &Ranking, hits: Vec<H>) -> Self {
         Self {
-            hits: hits.map(|(memory, explanation)| Hit { memory, explanation }).collect(),
+            hits,
             reason: ranking.reason,
             abstained: ranking.abstained.clone(),
             times: ranking.times.clone(),
@@ -87,7 +100,7 @@ impl Recall {
     }
 
     /// The hits, best first.
-    pub fn hits(&self) -> &[Hit] {
+    pub fn hits(&self) -> &[H] {
         &self.hits
     }
 
@@ -138,26 +151,26 @@ impl Recall {
     }
 }
 
-impl Deref for Recall {
-    type Target = [Hit];
+impl<H> Deref for Recall<H> {
+    type Target = [H];
 
-    fn deref(&self) -> &[Hit] {
+    fn deref(&self) -> &[H] {
         &self.hits
     }
 }
 
-impl<'a> IntoIterator for &'a Recall {
-    type Item = &'a Hit;
-    type IntoIter = std::slice::Iter<'a, Hit>;
+impl<'a, H> IntoIterator for &'a Recall<H> {
+    type Item = &'a H;
+    type IntoIter = std::slice::Iter<'a, H>;
 
     fn into_iter(self) -> Self::IntoIter {
         self.hits.iter()
     }
 }
 
-impl IntoIterator for Recall {
-    type Item = Hit;
-    type IntoIter = std::vec::IntoIter<Hit>;
+impl<H> IntoIterator for Recall<H> {
+    type Item = H;
+    type IntoIter = std::vec::IntoIter<H>;
 
     fn into_iter(self) -> Self::IntoIter {
         self.hits.into_iter()

@@ -229,17 +229,17 @@ impl User {
         Ok(Trace::of(&self.core.trace(&self.id, id.0, self.level)?))
     }
 
-    /// The same as a recall, without reading the records: ids and scores.
+    /// The same as a recall, without reading the records: ids and scores, and all that a recall tells beside its hits.
     ///
     /// # Errors
     ///
     /// Those of [`recall`](Self::recall).
-    pub fn recall_ids(&self, query: impl Borrow<Query>) -> Result<Vec<IdHit>> {
+    pub fn recall_ids(&self, query: impl Borrow<Query>) -> Result<Recall<IdHit>> {
         let ask = query.borrow().ask(self.level)?;
         if ask.trace {
             return Err(Error::unsupported("trace: recall_ids keeps none; use recall"));
         }
-        Ok(self.core.recall_ids(&self.id, &ask)?.hits.iter().map(IdHit::of).collect())
+        Ok(Recall::ids(&self.core.recall_ids(&self.id, &ask)?))
     }
 
     /// The first gate that keeps a memory from being a hit of this query, or its rank.

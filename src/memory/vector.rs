@@ -1,13 +1,15 @@
 use std::fmt;
+use std::sync::Arc;
 
 use zeroize::Zeroize;
 
 use crate::error::{Error, Result};
 use crate::memory::limits::{DIMS_MAX, DIMS_MIN};
 
-/// A direction: finite numbers, normalised in f64 to unit length and kept as f32.
+/// A direction: finite numbers, normalised in f64 to unit length and kept as f32. Copies share them; they are zeroed
+/// with the last one.
 #[derive(Clone, PartialEq)]
-pub struct Vector(Box<[f32]>);
+pub struct Vector(Arc<[f32]>);
 
 impl Vector {
     /// Checks and normalises `numbers`. Any finite, non-zero vector will do, however long or short.
@@ -34,7 +36,7 @@ impl Vector {
 
     /// A vector that was normalised before and read back.
     pub(crate) fn from_unit(numbers: Vec<f32>) -> Self {
-        Self(numbers.into_boxed_slice())
+        Self(numbers.into())
     }
 
     /// The unit vector.
@@ -50,7 +52,9 @@ impl Vector {
 
 impl Drop for Vector {
     fn drop(&mut self) {
-        self.0.zeroize();
+        if let Some(numbers) = Arc::get_mut(&mut self.0) {
+            numbers.zeroize();
+        }
     }
 }
 

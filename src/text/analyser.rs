@@ -11,7 +11,7 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use super::script::{Class, class_of};
 use super::stems::Stems;
-use super::word::{Sink, emit_word};
+use super::word::{Sink, emit_piece, emit_word};
 
 /// Calls `emit` with every term of a text, in order. Cost: linear in the text.
 pub(super) fn for_each_term(text: &str, stems: &mut Stems, emit: impl FnMut(&str)) {
@@ -80,6 +80,10 @@ fn emit_characters(run: &str, sink: &mut Sink<'_, impl FnMut(&str)>) {
 }
 
 fn emit_chunk(chunk: &str, sink: &mut Sink<'_, impl FnMut(&str)>) {
+    if chunk.bytes().all(|b| b.is_ascii_lowercase()) {
+        // Most words by far, and nothing of what follows says anything else of them.
+        return emit_piece(chunk, sink);
+    }
     let whole = chunk.trim_matches(|c| is_joiner(c) || is_apostrophe(c));
     emit_sharp_or_plus(chunk, whole, sink);
     let mut rest = whole;

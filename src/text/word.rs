@@ -102,7 +102,7 @@ fn piece_end(word: &str) -> usize {
     word.len()
 }
 
-fn emit_piece(piece: &str, sink: &mut Sink<'_, impl FnMut(&str)>) {
+pub(super) fn emit_piece(piece: &str, sink: &mut Sink<'_, impl FnMut(&str)>) {
     let term = fold(piece);
     if term.is_empty() || is_stop_word(&term) {
         return;

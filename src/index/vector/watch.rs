@@ -1,11 +1,12 @@
 //! What exact answers say about approximate ones.
 
-/// Every so many questions one is answered exactly as well; of the early ones more, and some of the first.
+/// Every so many questions one is answered exactly as well; of the early ones more, and all of the first.
 const EVERY: u32 = 128;
 const EARLY: u32 = 512;
 const EVERY_EARLY: u32 = 16;
+const FIRST: u32 = 8;
 /// Hits that a correction of what is said waits for, more or less.
-const PRIOR: f64 = 100.0;
+const PRIOR: f64 = 30.0;
 /// Hits after which the older ones count half.
 const MEMORY: f64 = 2000.0;
 /// Deviations that margins are widened by, and how often at most.
@@ -39,7 +40,7 @@ impl Watch {
     pub(super) fn is_due(&mut self) -> bool {
         self.asked = self.asked.wrapping_add(1);
         let every = if self.asked <= EARLY { EVERY_EARLY } else { EVERY };
-        self.asked.is_multiple_of(every) || [2, 4, 8].contains(&self.asked)
+        self.asked.is_multiple_of(every) || self.asked <= FIRST
     }
 
     /// Learns of a question with `hits` true hits, of which some were found; returns whether answers have been
