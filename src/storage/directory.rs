@@ -57,7 +57,7 @@ impl Directory {
     pub(crate) fn open(world: &World, path: &Path, setup: &Setup) -> Result<Opened> {
         let found = creation::look(world, path)?;
         if found == creation::Found::Nothing && !setup.create {
-            return Err(Error::not_found(format!("no store in {}", path.display())));
+            return Err(Error::not_found(format!("no store in the directory {}", path.display())));
         }
         creation::create_dir(world, path)?;
         let lock = take_lock(world, path)?;
