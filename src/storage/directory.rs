@@ -186,14 +186,20 @@ impl Directory {
         reserve::release(&self.world, &self.path)
     }
 
-    /// Sets the room aside again, if it is not; on a disk that is still full the next try will.
+    /// Sets the room aside again, as far as there is any; the next try goes on.
     pub(crate) fn restore_reserve(&self) {
-        if self.reserve_bytes > 0
-            && !reserve::exists(&self.world, &self.path)
-            && let Err(error) = reserve::create(&self.world, &self.path, self.reserve_bytes)
-        {
-            log::warn!("no room for the reserve: {error}");
-            let _ = reserve::release(&self.world, &self.path);
+        if self.reserve_bytes == 0 {
+            return;
+        }
+        match reserve::create(&self.world, &self.path, self.reserve_bytes) {
+            Ok(there) if there == self.reserve_bytes => {}
+            Ok(there) => {
+                log::warn!("the disk is full: {there} of {} bytes are set aside for forgetting", self.reserve_bytes);
+            }
+            Err(error) => {
+                log::warn!("no room is set aside for forgetting: {error}");
+                let _ = reserve::release(&self.world, &self.path);
+            }
         }
     }
 }
