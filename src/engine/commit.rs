@@ -321,10 +321,12 @@ impl Core {
                 Err(error) if error.kind() == ErrorKind::Corrupt => stays(error),
                 head => {
                     head?;
+                    let serves = || self.shard_at(number).serving().is_ok();
                     match self.remove_unfinished(user) {
                         Ok(()) => self.keyring.write_intent(number as u32, None)?,
+                        Err(error) if error.kind() == ErrorKind::Corrupt => stays(error),
                         // Nor must a full disk: the keys are gone, and the rows go at the next open.
-                        Err(error) if matches!(error.kind(), ErrorKind::Corrupt | ErrorKind::Io) => stays(error),
+                        Err(error) if error.kind() == ErrorKind::Io && serves() => stays(error),
                         Err(error) => return Err(error),
                     }
                 }
