@@ -402,3 +402,14 @@ fn snapshot_keys_that_were_cut_to_nothing_are_repaired_once_and_for_all() {
     let after = open(&fs, 42).doctor().unwrap();
     assert!(after.is_clean(), "{after:?}");
 }
+
+#[test]
+fn a_store_that_was_copied_without_its_empty_directories_takes_snapshots() {
+    use mnemic::world::FileSystem;
+    let fs = RecordingFs::new();
+    open(&fs, 50).close().unwrap();
+    fs.remove_dir_all(&std::path::Path::new(PATH).join("snapshots")).unwrap();
+    let store = open(&fs, 51);
+    let snapshot = store.snapshot().unwrap();
+    assert_eq!(store.snapshots().unwrap(), [snapshot]);
+}
