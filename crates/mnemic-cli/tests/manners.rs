@@ -136,8 +136,8 @@ fn an_export_that_fails_leaves_no_memories_in_clear_behind() {
 #[test]
 fn a_reader_that_goes_away_is_told_nothing() {
     let place = Place::new();
-    let lines: String = (0..3000).map(|i| format!("{{\"text\":\"note number {i} of many\"}}\n")).collect();
-    let file = place.write("in.jsonl", lines);
+    let lines: Vec<String> = (0..3000).map(|i| format!("{{\"text\":\"note number {i} of many\"}}")).collect();
+    let file = place.write("in.jsonl", lines.join("\n"));
     place.run(&["import", &file]).expect(0);
     for arguments in [&["export"][..], &["export", "--full"], &["export", "--json"], &["list", "--limit", "3000"]] {
         let mut command = program();

@@ -39,14 +39,12 @@ pub(crate) fn import(global: &Global, args: &ImportArgs) -> Result<Outcome> {
     let mut first = Vec::new();
     reader.read_until(b'\n', &mut first).map_err(failed)?;
     if is_full(&first) {
-        return match from_the_start(path).map_err(failed)? {
-            Some(mut file) => import_full(global, &mut file),
-            None => {
-                // A pipe can't be read twice, and a copy on disk would be one in clear.
-                reader.read_to_end(&mut first).map_err(failed)?;
-                import_full(global, &mut Cursor::new(first))
-            }
-        };
+        if let Some(mut file) = from_the_start(path).map_err(failed)? {
+            return import_full(global, &mut file);
+        }
+        // A pipe can't be read twice, and a copy on disk would be one in clear.
+        reader.read_to_end(&mut first).map_err(failed)?;
+        return import_full(global, &mut Cursor::new(first));
     }
     let store = global.open_or_create()?;
     let user = global.handle(&store)?.with_level(Sensitivity::Secret);
