@@ -3,6 +3,7 @@
 mod support;
 
 use mnemic::memory::StatusKind;
+use mnemic::world::FileSystem;
 use mnemic::world::testing::{FaultKind, RecordingFs, Repeat, SplitMix64};
 use mnemic::{ErrorKind, Result, Store, Update};
 use support::{Seen, State, builder, id, note, state_of, vector, world_over};
@@ -149,6 +150,120 @@ fn forgetting_works_on_a_full_disk() {
     drop(store);
     let store = builder(&world_over(&fs, 2)).open().unwrap();
     assert_eq!(store.user_count().unwrap(), 0);
+}
+
+#[test]
+fn forgetting_goes_on_working_on_a_disk_that_stays_full() {
+    let fs = RecordingFs::new();
+    let mut random = SplitMix64::new(3);
+    let store = builder(&world_over(&fs, 1)).reserve_bytes(4 << 20).open().unwrap();
+    for n in 0..100 {
+        store.user("ada").unwrap().remember(note(n, "to be forgotten", vector(&mut random))).unwrap();
+    }
+    // Room for some of the reserve, but not for all of it, once that was given back.
+    fs.set_capacity(Some(fs.used_bytes() + (64 << 10)));
+    store.close().unwrap();
+    for round in 0..3_u64 {
+        let store = builder(&world_over(&fs, 10 + round)).reserve_bytes(4 << 20).open().unwrap();
+        let ada = store.user("ada").unwrap();
+        let refused = (0..3000).any(|n| {
+            let text = format!("fills the disk {}", "x".repeat(2000));
+            ada.remember(note(1000 * (round + 1) + n, &text, vector(&mut random))).is_err()
+        });
+        assert!(refused, "the disk was never full");
+        for n in 0..10 {
+            let id = id(10 * round + n);
+            ada.forget(id).unwrap_or_else(|error| panic!("round {round}, {n}: {error:?}"));
+            assert_eq!(ada.get(id).unwrap_err().kind(), ErrorKind::NotFound);
+        }
+        drop(ada);
+        store.close().unwrap();
+    }
+}
+
+#[test]
+fn a_store_opens_where_removing_the_rows_of_a_forgotten_user_fails() {
+    let base = RecordingFs::new();
+    let mut random = SplitMix64::new(5);
+    let store = builder(&world_over(&base, 1)).open().unwrap();
+    for (user, first) in [("bob", 0), ("ada", 1000)] {
+        let notes: Vec<_> = (first..first + 100).map(|n| note(n, "a note", vector(&mut random))).collect();
+        assert!(store.user(user).unwrap().remember_all(notes).unwrap().iter().all(Result::is_ok));
+    }
+    store.close().unwrap();
+    let mut served = 0;
+    for n in (2..40).step_by(9) {
+        let fs = base.snapshot();
+        let store = builder(&world_over(&fs, 2)).open().unwrap();
+        fs.fail_at(n, FaultKind::Eio, Repeat::Forever);
+        let forgotten = store.forget_user("ada").is_ok();
+        drop(store);
+        fs.clear_faults();
+        if !forgotten {
+            continue;
+        }
+        for at in 0.. {
+            let full = fs.snapshot();
+            full.fail_at(at, FaultKind::Eio, Repeat::Once);
+            let opened = builder(&world_over(&full, 3)).open();
+            let met = full.faults_met() > 0;
+            full.clear_faults();
+            let store = match opened {
+                Err(error) => {
+                    assert!(!error.message().contains("not committed"), "{n}, {at}: {error:?}");
+                    continue;
+                }
+                Ok(store) => store,
+            };
+            let ada = store.user("ada").unwrap().get(id(1002)).unwrap_err();
+            // A shard that could not be read is out of service until the next open.
+            if ada.kind() != ErrorKind::Io {
+                assert_eq!(ada.kind(), ErrorKind::NotFound);
+                assert_eq!(store.user("bob").unwrap().get(id(1)).unwrap().text(), "a note");
+                served += usize::from(met);
+            }
+            drop(store);
+            if !met {
+                break;
+            }
+            let store = builder(&world_over(&full, 4)).open().unwrap();
+            assert!(store.doctor().unwrap().is_clean());
+        }
+    }
+    assert!(served > 0, "no fault was met by an open that serves");
+}
+
+#[test]
+fn upkeep_rewrites_a_shard_on_a_full_disk_with_the_room_of_the_reserve() {
+    let fs = RecordingFs::new();
+    let mut random = SplitMix64::new(6);
+    let builder = || builder(&world_over(&fs, 1)).reserve_bytes(2 << 20).rewrite_min_bytes(1 << 16);
+    let store = builder().open().unwrap();
+    for n in 0..400 {
+        let owner = if n % 8 == 0 { "ada" } else { "bob" };
+        store.user(owner).unwrap().remember(note(n, &"a note ".repeat(200), vector(&mut random))).unwrap();
+    }
+    store.forget_user("bob").unwrap();
+    fs.set_capacity(Some(fs.used_bytes()));
+    let done = store.maintain(std::time::Duration::from_secs(600)).unwrap();
+    assert!(done.shards_rewritten > 0 && done.bytes_freed > 0, "{done:?}");
+    assert!(store.user("ada").unwrap().get(id(8)).unwrap().text().starts_with("a note"));
+    let path = std::path::Path::new(support::PATH).join("RESERVE");
+    assert!(fs.exists(&path).unwrap(), "the room is set aside again");
+}
+
+#[test]
+fn a_full_disk_is_called_full() {
+    let fs = RecordingFs::new();
+    let mut random = SplitMix64::new(4);
+    let store = builder(&world_over(&fs, 1)).open().unwrap();
+    store.user("ada").unwrap().remember(note(9000, "the first", vector(&mut random))).unwrap();
+    fs.set_capacity(Some(fs.used_bytes()));
+    let text = "x".repeat(2000);
+    let refused =
+        (0..3000).find_map(|n| store.user("ada").unwrap().remember(note(n, &text, vector(&mut random))).err());
+    let error = refused.expect("the disk was never full");
+    assert!(error.to_string().contains("the disk is full"), "{error}");
 }
 
 /// Forgets a user and lets it return while calls fail; whatever was told is true, and the store opens.

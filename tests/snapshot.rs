@@ -386,3 +386,30 @@ fn a_disk_that_fails_while_forgetting_costs_snapshots_at_most() {
     }
     println!("{runs} runs, {lost} snapshots lost the user");
 }
+
+#[test]
+fn snapshot_keys_that_were_cut_to_nothing_are_repaired_once_and_for_all() {
+    let (fs, mut random) = (RecordingFs::new(), SplitMix64::new(40));
+    let store = open(&fs, 40);
+    ["ada", "bob"].iter().zip(0..).for_each(|(name, n)| fill(&user(&store, name), 10 * n..10 * n + 10, &mut random));
+    store.snapshot().unwrap();
+    store.close().unwrap();
+    support::write(&fs, &format!("snapshots/{}", files(&fs, ".keys")[0]), &[]);
+    let store = open(&fs, 41);
+    assert!(!store.doctor().unwrap().is_clean());
+    store.repair().unwrap();
+    drop(store);
+    let after = open(&fs, 42).doctor().unwrap();
+    assert!(after.is_clean(), "{after:?}");
+}
+
+#[test]
+fn a_store_that_was_copied_without_its_empty_directories_takes_snapshots() {
+    use mnemic::world::FileSystem;
+    let fs = RecordingFs::new();
+    open(&fs, 50).close().unwrap();
+    fs.remove_dir_all(&std::path::Path::new(PATH).join("snapshots")).unwrap();
+    let store = open(&fs, 51);
+    let snapshot = store.snapshot().unwrap();
+    assert_eq!(store.snapshots().unwrap(), [snapshot]);
+}

@@ -76,9 +76,11 @@ impl Core {
 
     /// Writes a shard's file anew. Its writers wait, its readers don't.
     pub(crate) fn rewrite_shard(&self, state: &ShardState) -> Result<()> {
-        self.write_on(state, true, |transaction| {
-            transaction.rewrite = true;
-            Ok(())
+        self.with_reserve(state, || {
+            self.write_on(state, true, |transaction| {
+                transaction.rewrite = true;
+                Ok(())
+            })
         })
     }
 
@@ -313,14 +315,20 @@ impl Core {
             if self.shard_at(number).serving().is_err() {
                 continue;
             }
-            match self.head(user).and_then(|_| self.remove_unfinished(user)) {
+            let stays = |error: Error| log::warn!("a forgetting of {user} stays unfinished: {error}");
+            match self.head(user) {
                 // Damage of one user must not keep the store from serving the others.
-                Err(error) if error.kind() == ErrorKind::Corrupt => {
-                    log::warn!("a forgetting of {user} stays unfinished: {error}");
-                }
-                other => {
-                    other?;
-                    self.keyring.write_intent(number as u32, None)?;
+                Err(error) if error.kind() == ErrorKind::Corrupt => stays(error),
+                head => {
+                    head?;
+                    let serves = || self.shard_at(number).serving().is_ok();
+                    match self.remove_unfinished(user) {
+                        Ok(()) => self.keyring.write_intent(number as u32, None)?,
+                        Err(error) if error.kind() == ErrorKind::Corrupt => stays(error),
+                        // Nor must a full disk: the keys are gone, and the rows go at the next open.
+                        Err(error) if error.kind() == ErrorKind::Io && serves() => stays(error),
+                        Err(error) => return Err(error),
+                    }
                 }
             }
         }
@@ -338,9 +346,23 @@ impl Core {
         }
     }
 
-    /// Removes the rows of a user whose keys are gone.
+    /// Removes the rows of a user whose keys are gone, on a full disk with the room of the reserve.
     fn remove_unfinished(&self, user: UserHash) -> Result<()> {
-        self.write(user, true, move |transaction| transaction.remove_unfinished(user))
+        let remove = || self.write(user, true, move |transaction| transaction.remove_unfinished(user));
+        self.with_reserve(self.shard_of(user), remove)
+    }
+
+    /// What makes room must not fail for the lack of it.
+    fn with_reserve(&self, state: &ShardState, call: impl Fn() -> Result<()>) -> Result<()> {
+        match call() {
+            Err(error) if error.kind() == ErrorKind::Io && state.serving().is_ok() => {
+                self.directory.release_reserve()?;
+                let second = call();
+                self.directory.restore_reserve();
+                second
+            }
+            first => first,
+        }
     }
 }
 

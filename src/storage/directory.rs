@@ -57,7 +57,7 @@ impl Directory {
     pub(crate) fn open(world: &World, path: &Path, setup: &Setup) -> Result<Opened> {
         let found = creation::look(world, path)?;
         if found == creation::Found::Nothing && !setup.create {
-            return Err(Error::not_found(format!("no store in {}", path.display())));
+            return Err(Error::not_found(format!("no store in the directory {}", path.display())));
         }
         creation::create_dir(world, path)?;
         let lock = take_lock(world, path)?;
@@ -186,14 +186,20 @@ impl Directory {
         reserve::release(&self.world, &self.path)
     }
 
-    /// Sets the room aside again, if it is not; on a disk that is still full the next try will.
+    /// Sets the room aside again, as far as there is any; the next try goes on.
     pub(crate) fn restore_reserve(&self) {
-        if self.reserve_bytes > 0
-            && !reserve::exists(&self.world, &self.path)
-            && let Err(error) = reserve::create(&self.world, &self.path, self.reserve_bytes)
-        {
-            log::warn!("no room for the reserve: {error}");
-            let _ = reserve::release(&self.world, &self.path);
+        if self.reserve_bytes == 0 {
+            return;
+        }
+        match reserve::create(&self.world, &self.path, self.reserve_bytes) {
+            Ok(there) if there == self.reserve_bytes => {}
+            Ok(there) => {
+                log::warn!("the disk is full: {there} of {} bytes are set aside for forgetting", self.reserve_bytes);
+            }
+            Err(error) => {
+                log::warn!("no room is set aside for forgetting: {error}");
+                let _ = reserve::release(&self.world, &self.path);
+            }
         }
     }
 }

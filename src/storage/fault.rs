@@ -16,6 +16,7 @@ pub(crate) fn shard_error(shard: u32, cause: impl Into<redb::Error>) -> Error {
         redb::Error::Io(error) if error.kind() == std::io::ErrorKind::InvalidData => {
             Error::corrupt(format!("{name}: not a shard's file")).with_source(cause)
         }
+        redb::Error::Io(error) if is_full(error) => Error::io(format!("{name}: the disk is full")).with_source(cause),
         redb::Error::Io(_) | redb::Error::PreviousIo => {
             Error::io(format!("{name}: the disk failed")).with_source(cause)
         }
@@ -25,6 +26,10 @@ pub(crate) fn shard_error(shard: u32, cause: impl Into<redb::Error>) -> Error {
         }
         _ => Error::corrupt(format!("{name}: damaged")).with_source(cause),
     }
+}
+
+fn is_full(error: &std::io::Error) -> bool {
+    matches!(error.kind(), std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded)
 }
 
 /// Runs a call into redb; a panic in it, which damaged pages can cause, becomes `Corrupt`.

@@ -105,6 +105,17 @@ impl<'a> Snapshots<'a> {
         self.path.join(format!("{id}.{extension}.{TEMPORARY}"))
     }
 
+    /// Makes the directory where a copy of the store came without it, as an empty one may.
+    fn ensure_place(&self) -> Result<()> {
+        let failed = |error| file_error("create", &self.path, error);
+        if retry_interrupted(|| self.world.fs().exists(&self.path)).map_err(failed)? {
+            return Ok(());
+        }
+        retry_interrupted(|| self.world.fs().create_dir(&self.path)).map_err(failed)?;
+        let parent = self.path.parent().unwrap_or(&self.path);
+        retry_interrupted(|| self.world.fs().sync_dir(parent)).map_err(|error| file_error("sync", parent, error))
+    }
+
     fn sync(&self) -> Result<()> {
         retry_interrupted(|| self.world.fs().sync_dir(&self.path)).map_err(|e| file_error("sync", &self.path, e))
     }

@@ -4,9 +4,11 @@ use std::io::Write;
 
 use log::{LevelFilter, Log, Metadata, Record};
 
-/// Says something on stderr; where nobody can hear it, nothing.
+use crate::output::printable;
+
+/// Says one line on stderr; where nobody can hear it, nothing.
 pub(crate) fn say(text: &str) {
-    let _ = writeln!(std::io::stderr().lock(), "{text}");
+    let _ = writeln!(std::io::stderr().lock(), "{}", printable(text));
 }
 
 /// From now on the library's warnings are shown.

@@ -85,8 +85,11 @@ impl fmt::Display for Failure {
 
 impl From<mnemic::Error> for Failure {
     fn from(error: mnemic::Error) -> Self {
-        let cause = std::error::Error::source(&error).map(|cause| format!(": {cause}")).unwrap_or_default();
-        Self::new(error.kind(), format!("{error}{cause}"))
+        let source = std::error::Error::source(&error);
+        let io = source.and_then(|cause| cause.downcast_ref::<std::io::Error>());
+        let unheard = io.is_some_and(|cause| cause.kind() == std::io::ErrorKind::BrokenPipe);
+        let cause = source.map(|cause| format!(": {cause}")).unwrap_or_default();
+        Self { unheard, ..Self::new(error.kind(), format!("{error}{cause}")) }
     }
 }
 

@@ -18,6 +18,7 @@ mod verbs;
 use std::process::ExitCode;
 
 use clap::Parser;
+use clap::error::ErrorKind;
 
 use crate::args::{Cli, Command};
 use crate::failure::{Failure, Outcome, Result};
@@ -30,7 +31,7 @@ fn main() -> ExitCode {
             let _ = error.print();
             return ExitCode::SUCCESS;
         }
-        Err(error) => return report(&misuse(&error), std::env::args().any(|argument| argument == "--json")),
+        Err(error) => return report(&misuse(&error), std::env::args_os().any(|argument| argument == "--json")),
     };
     match run(&cli) {
         Ok(outcome) => ExitCode::from(outcome.exit_code()),
@@ -70,11 +71,18 @@ fn run(cli: &Cli) -> Result<Outcome> {
     }
 }
 
-/// What clap says, up to its advice.
+/// What clap says and its tips, without the usage.
 fn misuse(error: &clap::Error) -> Failure {
+    if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        return Failure::usage("no command; mnemic --help lists them, mnemic demo shows the main job");
+    }
     let text = error.to_string();
-    let says = text.split("\n\n").next().unwrap_or_default();
-    Failure::usage(says.strip_prefix("error: ").unwrap_or(says))
+    let mut parts = text.split("\n\n");
+    let says = parts.next().unwrap_or_default();
+    let tips = parts.filter(|part| part.trim_start().starts_with("tip: "));
+    let all: Vec<&str> =
+        [says.strip_prefix("error: ").unwrap_or(says)].into_iter().chain(tips).map(str::trim).collect();
+    Failure::usage(all.join("; "))
 }
 
 fn report(failure: &Failure, json: bool) -> ExitCode {

@@ -2,13 +2,13 @@
 
 use std::io::Write;
 
-use comfy_table::{CellAlignment, ContentArrangement, Table};
+use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table};
 use serde::Serialize;
 
 use crate::failure::Result;
 
-/// Widest table where stdout is no terminal.
-const WIDTH: u16 = 100;
+/// No table is made narrower.
+const NARROWEST: u16 = 40;
 
 /// On which side the cells of a column stand.
 #[derive(Clone, Copy)]
@@ -39,12 +39,16 @@ pub(crate) fn answer(as_json: bool, document: &impl Serialize, text: &str) -> Re
     if as_json { json(document) } else { line(text) }
 }
 
-/// Prints a table.
+/// Prints a table: in the width of a terminal, else a row on each line.
 pub(crate) fn table(heads: &[&str], aligned: &[Align], rows: Vec<Vec<String>>) -> Result<()> {
     let mut table = Table::new();
     table.load_preset(comfy_table::presets::NOTHING);
-    table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width());
     table.set_header(heads).add_rows(rows);
+    if let Some((_, columns)) = console::Term::stdout().size_checked() {
+        let width = columns.max(NARROWEST);
+        table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
+        keep_whole(&mut table, width);
+    }
     for (column, align) in table.column_iter_mut().zip(aligned) {
         column.set_cell_alignment(match align {
             Align::Left => CellAlignment::Left,
@@ -54,12 +58,19 @@ pub(crate) fn table(heads: &[&str], aligned: &[Align], rows: Vec<Vec<String>>) -
     line(&table.trim_fmt())
 }
 
-/// Columns of the terminal.
-fn width() -> u16 {
-    console::Term::stdout().size_checked().map_or(WIDTH, |(_, columns)| columns.max(40))
+/// The first column is what people copy, such as an id: it is not broken where most of the width is left to others.
+fn keep_whole(table: &mut Table, width: u16) {
+    let longest = table.column_max_content_widths().first().copied().unwrap_or_default();
+    if let Some(first) = table.column_mut(0).filter(|_| longest <= width / 2) {
+        first.set_constraint(ColumnConstraint::ContentWidth);
+    }
 }
 
-/// Stored text without what a terminal would obey.
+/// Stored text without what a terminal would obey: control characters, turns of the writing direction, line ends.
 pub(crate) fn printable(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+    text.chars().map(|c| if steers(c) { ' ' } else { c }).collect()
+}
+
+fn steers(c: char) -> bool {
+    c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{2028}' | '\u{2029}')
 }

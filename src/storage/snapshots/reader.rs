@@ -100,13 +100,15 @@ impl KeyFile {
         self.part.read(at + 4, len as usize).map(Some)
     }
 
-    /// Overwrites one copy of a section, which never grows. Not durable before [`sync`](Self::sync).
+    /// Overwrites one copy of a section, which never grows, in all of its room: in a file that was cut short, there is
+    /// less. Not durable before [`sync`](Self::sync).
     pub(crate) fn overwrite(&self, entry: &Entry, copy: Copy, frame: &[u8]) -> Result<()> {
         if frame.len() as u64 + 4 > u64::from(entry.room) {
             return Err(Error::corrupt("snapshot keys: no room for a section"));
         }
         let mut bytes = (frame.len() as u32).to_le_bytes().to_vec();
         bytes.extend_from_slice(frame);
+        bytes.resize(entry.room as usize, 0);
         let at = self.offset(entry, copy);
         let written = retry_interrupted(|| self.part.file.write_at(at, &bytes));
         written.map_err(|error| file_error("write", &self.part.path, error))

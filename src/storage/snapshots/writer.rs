@@ -26,6 +26,7 @@ pub(crate) struct SnapshotWriter<'a> {
 
 impl<'a> SnapshotWriter<'a> {
     pub(super) fn new(snapshots: &'a Snapshots<'a>, id: SnapshotId) -> Result<Self> {
+        snapshots.ensure_place()?;
         let mut rows = Gathered::new(snapshots, snapshots.temporary(id, ROWS))?;
         let keys = Gathered::new(snapshots, snapshots.temporary(id, KEYS)).inspect_err(|_| {
             let _ = snapshots.remove_if_there(&snapshots.temporary(id, ROWS));

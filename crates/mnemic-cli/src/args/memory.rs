@@ -53,10 +53,10 @@ pub(crate) struct MemoryFields {
     #[arg(long)]
     pub(crate) speaker: Option<String>,
     /// How much it matters, 0 to 1
-    #[arg(long)]
+    #[arg(long, allow_negative_numbers = true)]
     pub(crate) importance: Option<f32>,
     /// How sure it is, 0 to 1
-    #[arg(long)]
+    #[arg(long, allow_negative_numbers = true)]
     pub(crate) confidence: Option<f32>,
     /// public, personal, sensitive, secret
     #[arg(long)]

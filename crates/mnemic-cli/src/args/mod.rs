@@ -34,6 +34,7 @@ pub(crate) struct Cli {
 
 /// Options of every command.
 #[derive(Args)]
+#[command(next_help_heading = "Options of every command")]
 pub(crate) struct Global {
     /// Directory of the store [default: ./memory; eval: a temporary one]
     #[arg(long, global = true, value_name = "DIR")]

@@ -56,7 +56,7 @@ pub(crate) struct QueryFields {
     #[arg(long)]
     pub(crate) scene: Option<String>,
     /// The least score of a hit
-    #[arg(long)]
+    #[arg(long, allow_negative_numbers = true)]
     pub(crate) min_score: Option<f64>,
     /// The time that ages count to [default: now]
     #[arg(long, value_name = "TIME", value_parser = values::instant)]
@@ -65,10 +65,10 @@ pub(crate) struct QueryFields {
     #[arg(long, value_name = "TIME", value_parser = values::instant)]
     pub(crate) as_of: Option<Timestamp>,
     /// Scores halve in so many days
-    #[arg(long, value_name = "DAYS", group = "curve")]
+    #[arg(long, value_name = "DAYS", allow_negative_numbers = true, group = "curve")]
     pub(crate) half_life: Option<f64>,
     /// Scores fall by exp(-RATE) a day [default: 0.005]
-    #[arg(long, value_name = "RATE", group = "curve")]
+    #[arg(long, value_name = "RATE", allow_negative_numbers = true, group = "curve")]
     pub(crate) lambda: Option<f64>,
     /// Age does not count
     #[arg(long, group = "curve")]
@@ -77,7 +77,7 @@ pub(crate) struct QueryFields {
     #[arg(long)]
     pub(crate) trace: bool,
     /// The part of a score that no age takes away, 0 to 1 [default: 0.9]
-    #[arg(long)]
+    #[arg(long, allow_negative_numbers = true)]
     pub(crate) floor: Option<f64>,
 }
 

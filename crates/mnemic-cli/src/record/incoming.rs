@@ -13,9 +13,17 @@ pub(crate) struct Incoming {
 
 impl Incoming {
     pub(crate) fn parse(line: &str) -> Result<Self, String> {
-        let record: Record = serde_json::from_str(line).map_err(|error| error.to_string())?;
+        let record: Record = serde_json::from_str(line).map_err(|error| told(&error))?;
         record.into_incoming()
     }
+}
+
+/// What is wrong, and in which column: the line is named by who reads the file.
+fn told(error: &serde_json::Error) -> String {
+    let says = error.to_string();
+    let says = says.rsplit_once(" at line ").map_or(says.as_str(), |(says, _)| says);
+    let what = if error.is_data() { "not as an export has it" } else { "not JSON" };
+    format!("column {}: {what}: {says}", error.column())
 }
 
 impl Record {

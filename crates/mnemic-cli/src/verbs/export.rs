@@ -47,23 +47,53 @@ pub(crate) fn export(global: &Global, args: &ExportArgs) -> Result<Outcome> {
     }
 }
 
-/// Writes beside the file and puts it in place when it is whole.
+/// Writes beside the file and puts it in place when it is whole; what is no file, such as a pipe, is written to.
 fn to_file(path: &Path, json: bool, write: impl FnOnce(&mut BufWriter<File>) -> Result<Tally>) -> Result<Tally> {
-    let mut name = path.as_os_str().to_owned();
-    name.push(".partial");
-    let partial = Path::new(&name);
     let failed = |error: std::io::Error| Failure::file(path, &error);
-    let mut out = BufWriter::new(File::create(partial).map_err(failed)?);
-    let tally = write(&mut out)?;
-    let file = out.into_inner().map_err(|error| failed(error.into_error()))?;
-    file.sync_all().map_err(failed)?;
-    std::fs::rename(partial, path).map_err(failed)?;
+    let tally = if std::fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+        let mut out = BufWriter::new(File::options().write(true).open(path).map_err(failed)?);
+        let tally = write(&mut out)?;
+        out.flush().map_err(failed)?;
+        tally
+    } else {
+        let mut name = path.as_os_str().to_owned();
+        name.push(".partial");
+        let partial = Path::new(&name);
+        let written = in_place(partial, path, write);
+        if written.is_err() {
+            let _ = std::fs::remove_file(partial);
+        }
+        written?
+    };
     if json {
         output::json(&json!({"memories": tally.memories, "damaged": tally.damaged}))?;
     } else {
         output::line(&format!("{} memories exported", tally.memories))?;
     }
     Ok(tally)
+}
+
+fn in_place(partial: &Path, path: &Path, write: impl FnOnce(&mut BufWriter<File>) -> Result<Tally>) -> Result<Tally> {
+    let failed = |error: std::io::Error| Failure::file(path, &error);
+    let mut out = BufWriter::new(create_private(partial).map_err(failed)?);
+    let tally = write(&mut out)?;
+    let file = out.into_inner().map_err(|error| failed(error.into_error()))?;
+    file.sync_all().map_err(failed)?;
+    std::fs::rename(partial, path).map_err(failed)?;
+    Ok(tally)
+}
+
+/// A new file for its owner alone: memories stand in it in clear.
+fn create_private(path: &Path) -> std::io::Result<File> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let mut options = File::options();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
 }
 
 fn full(user: &User, out: &mut impl Write) -> Result<Tally> {

@@ -1,5 +1,5 @@
 use std::fs::File;
-use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
+use std::io::{BufRead, BufReader, Cursor, Read, Seek};
 use std::path::Path;
 
 use mnemic::memory::{MemoryId, NewMemory, Sensitivity, StatusKind};
@@ -14,8 +14,6 @@ use crate::progress::Progress;
 use crate::record::Incoming;
 
 const BATCH: usize = 1000;
-/// No manifest is longer.
-const MANIFEST_BYTES: u64 = 1024;
 const BYTE_ORDER_MARK: &str = "\u{feff}";
 
 /// Lines read but not yet stored.
@@ -35,42 +33,45 @@ struct Tally {
 
 pub(crate) fn import(global: &Global, args: &ImportArgs) -> Result<Outcome> {
     global.user_id()?;
-    if is_full(&args.file)? {
-        return import_full(global, &args.file);
+    let path = args.file.as_path();
+    let failed = |error: std::io::Error| Failure::file(path, &error);
+    let (mut reader, bytes) = open(path)?;
+    let mut first = Vec::new();
+    reader.read_until(b'\n', &mut first).map_err(failed)?;
+    if is_full(&first) {
+        if let Some(mut file) = from_the_start(path).map_err(failed)? {
+            return import_full(global, &mut file);
+        }
+        // A pipe can't be read twice, and a copy on disk would be one in clear.
+        reader.read_to_end(&mut first).map_err(failed)?;
+        return import_full(global, &mut Cursor::new(first));
     }
-    let (reader, bytes) = open(&args.file)?;
     let store = global.open_or_create()?;
     let user = global.handle(&store)?.with_level(Sensitivity::Secret);
     let before = count(&user)?;
-    let tally = store_lines(&user, reader, bytes)?;
+    let tally = store_lines(&user, Box::new(Cursor::new(first).chain(reader)), bytes)?;
     let new = count(&user)? - before;
     store.close()?;
     report(global.json, &tally, new)
 }
 
-/// Whether the last line of a file says that it is a full export.
-fn is_full(path: &Path) -> Result<bool> {
-    if path == Path::new("-") {
-        return Ok(false);
-    }
-    let failed = |error: std::io::Error| Failure::file(path, &error);
-    let mut file = File::open(path).map_err(failed)?;
-    let len = file.metadata().map_err(failed)?.len();
-    let mut end = Vec::new();
-    // What is no file to go back in has no manifest to look for.
-    if file.seek(SeekFrom::Start(len.saturating_sub(MANIFEST_BYTES))).is_err() {
-        return Ok(false);
-    }
-    file.take(MANIFEST_BYTES).read_to_end(&mut end).map_err(failed)?;
-    let last = end.trim_ascii_end().rsplit(|byte| *byte == b'\n').next();
-    Ok(last.is_some_and(|line| line.starts_with(b"{\"mnemic\":\"export\",")))
+/// Whether a file that begins with this line is a full export, whole or cut: its manifest, or a status in parts.
+fn is_full(first: &[u8]) -> bool {
+    let is_record = || serde_json::from_slice::<Value>(first).is_ok_and(|line| line["status"].is_array());
+    first.starts_with(b"{\"mnemic\":\"export\",") || is_record()
 }
 
-fn import_full(global: &Global, path: &Path) -> Result<Outcome> {
-    let failed = |error: std::io::Error| Failure::file(path, &error);
-    let mut reader = BufReader::new(File::open(path).map_err(failed)?);
+/// The file once more, unless it can be read but once.
+fn from_the_start(path: &Path) -> std::io::Result<Option<BufReader<File>>> {
+    if path == Path::new("-") || !std::fs::metadata(path)?.is_file() {
+        return Ok(None);
+    }
+    Ok(Some(BufReader::new(File::open(path)?)))
+}
+
+fn import_full(global: &Global, reader: &mut (impl BufRead + Seek)) -> Result<Outcome> {
     let store = global.open_or_create()?;
-    let done = global.handle(&store)?.import(&mut reader)?;
+    let done = global.handle(&store)?.import(reader)?;
     store.close()?;
     let (stored, unchanged, conflicts, refused) = (done.stored, done.unchanged, done.conflicts, done.refused);
     let document = json!({

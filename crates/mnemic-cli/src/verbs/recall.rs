@@ -49,7 +49,13 @@ pub(crate) fn context(global: &Global, args: &ContextArgs) -> Result<Outcome> {
         block.left_out().iter().map(|(id, why)| json!({"id": id.to_string(), "why": omission(*why)})).collect();
     let document = json!({"text": block.text(), "tokens": block.tokens(), "used": used, "left_out": left_out,
         "trace": block.trace().map(|trace| trace.to_string())});
-    output::answer(global.json, &document, block.text())?;
+    if global.json || !block.text().is_empty() {
+        output::answer(global.json, &document, block.text())?;
+    } else if block.left_out().is_empty() {
+        say("nothing found: the block is empty");
+    } else {
+        say(&format!("nothing fits into {} tokens: the block is empty", args.budget));
+    }
     Ok(Outcome::of_count(block.used().len()))
 }
 

@@ -61,7 +61,7 @@ fn store_rows(facts: &StoreStats) -> Vec<Vec<String>> {
     vec![
         row("users", facts.users),
         row("shards", facts.shard_bytes.len()),
-        row("MB on disk", format!("{megabytes:.1}")),
+        row("MB in shards", format!("{megabytes:.1}")),
         row("embedding space", space),
         row("kernel", facts.kernel),
     ]
