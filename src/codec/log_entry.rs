@@ -33,8 +33,9 @@ impl LogEntry {
 
     pub(crate) fn decode(bytes: &[u8]) -> Result<Self> {
         let mut input = Reader::new(bytes, "log entry");
-        let version = input.u8()?;
-        let verb = Verb::from_code(input.u8()?).filter(|_| version == VERSION).ok_or_else(|| input.corrupt())?;
+        input.version(VERSION)?;
+        let verb = input.u8()?;
+        let verb = Verb::from_code(verb).ok_or_else(|| input.newer("verb", verb))?;
         let at = Timestamp::from_micros(input.i64()?);
         let count = input.count(8)?;
         let mut rows = Vec::with_capacity(count);

@@ -315,7 +315,7 @@ impl Core {
             }
             match self.head(user).and_then(|_| self.remove_unfinished(user)) {
                 // Damage of one user must not keep the store from serving the others.
-                Err(error) if error.kind() == ErrorKind::Corrupt => {
+                Err(error) if error.is_of_a_value() => {
                     log::warn!("a forgetting of {user} stays unfinished: {error}");
                 }
                 other => {
@@ -333,7 +333,7 @@ impl Core {
         let open = self.keyring.read_intent(self.shard_number(user) as u32)?;
         let Some(other) = open.filter(|other| *other != user) else { return Ok(()) };
         match self.remove_unfinished(other) {
-            Err(error) if error.kind() == ErrorKind::Corrupt => Ok(()),
+            Err(error) if error.is_of_a_value() => Ok(()),
             outcome => outcome,
         }
     }

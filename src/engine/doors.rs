@@ -23,7 +23,7 @@ pub const PARSERS: &[Door] = &[
     ("pack", |bytes| exact(bytes, |bytes| Ok(pack::Pack::decode(bytes)?.encode()))),
     ("vector", |bytes| exact(bytes, vector_again)),
     ("terms", |bytes| exact(bytes, |bytes| Ok(terms::encode(&terms::decode(bytes)?)))),
-    ("terms of a block", |bytes| Ok(super::rows::decode_terms(bytes).is_ok())),
+    ("terms of a block", |bytes| exact(bytes, |bytes| Ok(terms::encode_lists(terms::decode_lists(bytes)?)))),
     ("log entry", |bytes| exact(bytes, |bytes| Ok(log_entry::LogEntry::decode(bytes)?.encode()))),
     ("trace", |bytes| stable(bytes, |bytes| Ok(trace::StoredTrace::decode(bytes)?.encode()))),
     ("frame", |bytes| exact(bytes, frame_again)),
@@ -97,7 +97,8 @@ fn slot_again(bytes: &[u8]) -> Result<Vec<u8>> {
 }
 
 fn intent_again(bytes: &[u8]) -> Result<Vec<u8>> {
-    let (intent, tag) = keyring::Intent::decode(bytes).ok_or_else(|| Error::corrupt("intent: none"))?;
+    let read = keyring::Intent::decode(bytes, |_, tag| *tag != [0; 32])?;
+    let (intent, tag) = read.ok_or_else(|| Error::corrupt("intent: none"))?;
     Ok([intent.encode(), tag.to_vec()].concat())
 }
 

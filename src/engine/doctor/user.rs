@@ -10,11 +10,10 @@ use crate::codec::log_entry::LogEntry;
 use crate::codec::pack::{Pack, rows_per_pack};
 use crate::codec::table::{PACKED, number_of};
 use crate::codec::trace::StoredTrace;
-use crate::codec::{Table, frame, record, terms, vector};
+use crate::codec::{Table, frame, record, terms, tombstone, vector};
 use crate::engine::core::Core;
 use crate::engine::full_vectors::{pack_number, packs_per_block};
 use crate::engine::head::{ChunkKey, Head, log_chunk, row_chunk, trace_chunk};
-use crate::engine::rows::decode_terms;
 use crate::engine::stored_row::facts_of as facts_of_row;
 use crate::engine::user_index::facts_of;
 use crate::error::{Error, Result};
@@ -127,7 +126,7 @@ impl<'a> Examiner<'a> {
     fn look_at_tombstone(&self, key: &[u8], bytes: &[u8]) -> Result<()> {
         let seal = self.head.keys.tombstone.derive("mnemic seal tombstones");
         let opened = self.core.sealer.open(&seal, &self.head.place(Table::Tombstones, key, 0), bytes)?;
-        if opened.plain.len() == 8 { Ok(()) } else { Err(missing("malformed")) }
+        tombstone::decode(&opened.plain).map(drop)
     }
 
     fn decode(&mut self, table: Table, number: u64, version: u64, plain: &[u8]) -> Result<()> {
@@ -153,7 +152,9 @@ impl<'a> Examiner<'a> {
                 self.seen.overlays.insert(row, (facts_of_row(&stored), Kept::of(&stored.vector)));
             }
             Table::Terms if number < PACKED => _ = terms::decode(plain)?,
-            Table::Terms => decode_terms(plain)?.into_iter().try_for_each(|(_, list)| terms::decode(list).map(drop))?,
+            Table::Terms => {
+                terms::decode_lists(plain)?.into_iter().try_for_each(|(_, list)| terms::decode(list).map(drop))?
+            }
             Table::Log => {
                 let entry = LogEntry::decode(plain)?;
                 let mut images = entry.rows.iter().filter_map(|change| change.before.as_deref());

@@ -3,8 +3,8 @@
 use zeroize::Zeroizing;
 
 use crate::codec::block::{Quantised, StoredRow, StoredVector, encode_block, encode_overlay};
-use crate::codec::bytes::Writer;
 use crate::codec::export::{Line, Manifest as ExportManifest};
+use crate::codec::features::Features;
 use crate::codec::head::{SlotRef, UserFacts};
 use crate::codec::keyring::{Header, Intent, MasterKind, Slot, SlotState, WRAPPED_BYTES};
 use crate::codec::log_entry::{LogEntry, RowChange};
@@ -12,6 +12,7 @@ use crate::codec::manifest::Manifest;
 use crate::codec::pack::Pack;
 use crate::codec::receipt::Receipt;
 use crate::codec::snapshot::{RowKey, Section, Tail, encode_row, encode_section};
+use crate::codec::terms::encode_lists;
 use crate::codec::trace::{PARTS, StoredHit, StoredTrace};
 use crate::codec::{Table, UserHash, frame, record, vector};
 use crate::engine::remember::terms_of;
@@ -76,13 +77,12 @@ fn of_memories(all: &mut Vec<Sample>) -> Result<()> {
     for memory in memories()? {
         let (record, terms) = (record::encode(&memory)?, terms_of(&memory, &mut Stems::default()));
         let vector = vector::encode(0, &Vector::new(&[0.5; 8])?);
-        let mut list = Writer::default();
-        list.u32(3).block(&terms).u32(4).block(&[]);
+        let lists = encode_lists([(3, terms.as_slice()), (4, &[])]);
         all.extend(Attributes::of(&memory).map(|attributes| ("attributes", attributes.encode())));
         let rows = vec![RowChange { row: 1, before: Some(record.clone()) }, RowChange { row: 2, before: None }];
         all.push(("log entry", LogEntry { verb: Verb::Update, at: memory.created_at, rows }.encode()));
         all.push(("snapshot row", encode_row(&record, &vector)));
-        all.extend([("record", record), ("terms", terms), ("terms of a block", list.finish()), ("vector", vector)]);
+        all.extend([("record", record), ("terms", terms), ("terms of a block", lists), ("vector", vector)]);
     }
     Ok(())
 }
@@ -146,7 +146,17 @@ fn of_users(all: &mut Vec<Sample>) -> Result<()> {
 fn of_stores(all: &mut Vec<Sample>) -> Result<()> {
     let mut space = Space::new("model", 8)?.languages(["en"])?.calibrated(Calibration::new(0.1, 0.8)?);
     space.mean = Some(vec![0.25; 8]);
-    all.push(("manifest", Manifest { store_id: [7; 16], shards: 4, suite: 1, spaces: vec![space] }.encode()));
+    let features = Features { compatible: ["hints".to_owned()].into(), ..Features::default() };
+    let plain = Manifest {
+        store_id: [7; 16],
+        shards: 4,
+        suite: 1,
+        spaces: vec![space],
+        features: Features::default(),
+        extra: Vec::new(),
+    };
+    all.push(("manifest", plain.encode()));
+    all.push(("manifest", Manifest { features, extra: vec![1, 2, 3], ..plain }.encode()));
     let wrapped = [4; WRAPPED_BYTES];
     let passphrase = MasterKind::Passphrase { salt: [1; 16], memory_kib: 64, passes: 1, lanes: 1 };
     for master in [MasterKind::LocalFile, MasterKind::Callback, passphrase] {

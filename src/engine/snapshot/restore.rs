@@ -99,7 +99,7 @@ impl UserWriter<'_, '_> {
             }
             match self.open_copied(reader, entry, row) {
                 Ok((memory, vector)) => self.restore_memory(memory, vector, entry, &mut again, &mut done)?,
-                Err(error) if error.kind() == ErrorKind::Corrupt => done.damaged += 1,
+                Err(error) if error.is_of_a_value() => done.damaged += 1,
                 Err(error) => return Err(error),
             }
         }

@@ -22,7 +22,7 @@ fn open(fs: &RecordingFs, seed: u64) -> Core {
 }
 
 fn open_in(world: &TestWorld) -> Core {
-    let setup = Setup { master: master(), shards: Some(1), create: true, reserve_bytes: 0 };
+    let setup = Setup { master: master(), shards: Some(1), create: true, reserve_bytes: 0, suite: None };
     let settings = Settings {
         durability: Durability::Durable,
         cache_bytes: 1 << 20,
@@ -269,7 +269,7 @@ fn a_repair_brings_nothing_back_and_what_it_kept_is_forgotten_with_the_rest() {
     let shard = fs.open(&Path::new(PATH).join("shards/00.redb"), OpenMode::ReadWrite).unwrap();
     let mut bytes = vec![0; shard.len().unwrap() as usize];
     shard.read_at(0, &mut bytes).unwrap();
-    let blocks = bytes.windows(5).enumerate().filter(|(_, magic)| *magic == b"MNF\0\x04");
+    let blocks = bytes.windows(5).enumerate().filter(|(_, magic)| *magic == b"MNF\x01\x04");
     for (at, _) in blocks {
         shard.write_at(at as u64 + 200, &[!bytes[at + 200]]).unwrap();
     }

@@ -3,10 +3,8 @@
 use std::path::Path;
 use std::time::Duration;
 
-use crate::codec::Table;
-use crate::codec::bytes::Writer;
 use crate::codec::table::PACKED;
-use crate::engine::rows::decode_terms;
+use crate::codec::{Table, terms};
 use crate::engine::{Ask, Core, Durability, LegSwitches, Settings, Statuses};
 use crate::kernel::Dispatch;
 use crate::memory::{NewMemory, Sensitivity, UserId};
@@ -20,7 +18,7 @@ const ROWS: u32 = 600;
 
 fn open(fs: &RecordingFs) -> Core {
     let master = MasterKey::callback(|| Ok([7; 32]));
-    let setup = Setup { master, shards: Some(1), create: true, reserve_bytes: 0 };
+    let setup = Setup { master, shards: Some(1), create: true, reserve_bytes: 0, suite: None };
     let settings = Settings {
         durability: Durability::Durable,
         cache_bytes: 1 << 20,
@@ -33,11 +31,11 @@ fn open(fs: &RecordingFs) -> Core {
 
 /// As another analyser would have written it: its version, and terms that mean nothing to this one.
 fn of_another(terms: &[u8]) -> Vec<u8> {
-    let mut stored = crate::codec::terms::decode(terms).unwrap();
+    let mut stored = terms::decode(terms).unwrap();
     stored.tokenizer_version += 1;
     stored.counts = vec![(1, 1)];
     (stored.length, stored.times) = (1, Vec::new());
-    crate::codec::terms::encode(&stored)
+    terms::encode(&stored)
 }
 
 fn age(core: &Core, user: &UserId) {
@@ -46,10 +44,11 @@ fn age(core: &Core, user: &UserId) {
         transaction.with_user(hash, |writer| {
             for block in 0..u64::from(ROWS / 256) {
                 let list = writer.value(Table::Terms, PACKED | block, block)?.unwrap();
-                let mut out = Writer::default();
-                decode_terms(&list)?.iter().for_each(|(row, terms)| _ = out.u32(*row).block(&of_another(terms)));
+                let lists = terms::decode_lists(&list)?.into_iter().map(|(row, list)| (row, of_another(list)));
+                let lists: Vec<_> = lists.collect();
+                let list = terms::encode_lists(lists.iter().map(|(row, list)| (*row, list.as_slice())));
                 let before = crate::engine::user_writer::Before::Perhaps;
-                writer.put_value(Table::Terms, PACKED | block, block, &out.finish(), before)?;
+                writer.put_value(Table::Terms, PACKED | block, block, &list, before)?;
             }
             for row in ROWS / 256 * 256..ROWS {
                 let terms = writer.terms(row)?;

@@ -13,7 +13,7 @@ use crate::world::testing::{RecordingFs, TestWorld};
 
 fn open(fs: &RecordingFs) -> Core {
     let master = MasterKey::callback(|| Ok([7; 32]));
-    let setup = Setup { master, shards: Some(1), create: true, reserve_bytes: 0 };
+    let setup = Setup { master, shards: Some(1), create: true, reserve_bytes: 0, suite: None };
     let settings = Settings {
         durability: Durability::Durable,
         cache_bytes: 1 << 20,

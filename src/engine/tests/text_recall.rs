@@ -22,7 +22,7 @@ const WORDS: [&str; 12] =
 const NOW: i64 = 1_700_000_000_000_000;
 
 fn open(fs: &RecordingFs) -> Core {
-    let setup = Setup { master: MasterKey::default(), shards: Some(1), create: true, reserve_bytes: 0 };
+    let setup = Setup { master: MasterKey::default(), shards: Some(1), create: true, reserve_bytes: 0, suite: None };
     let settings = Settings {
         durability: Durability::Durable,
         cache_bytes: 64 << 20,

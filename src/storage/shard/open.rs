@@ -4,12 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::RwLock;
-use redb::{Database, ReadableDatabase, ReadableTable, StorageBackend};
+use redb::{Database, ReadableDatabase, ReadableTable, StorageBackend, TableDefinition};
 
 use super::health::{Health, Watched};
-use super::standing::UsersSum;
-use super::{LAST_SEQ, Standing, Sync};
+use super::{LAST_SEQ, Sync};
 use crate::codec::Table;
+use crate::codec::standing::{Standing, UsersSum};
 use crate::error::{Error, Result};
 use crate::storage::backend::Backend;
 use crate::storage::fault::{contained, damaged};
@@ -121,6 +121,14 @@ impl Open {
                         "shard {number:02}: table {name} lacks values; run the doctor"
                     )));
                 }
+            }
+            for name in from.unknown_tables()? {
+                let definition = TableDefinition::<&[u8], &[u8]>::new(&name);
+                let mut open = transaction.open_table(definition).map_err(|error| failed(error.into()))?;
+                from.scan_unknown(&name, |key, value| {
+                    open.insert(key, value).map_err(|error| failed(error.into()))?;
+                    Ok(())
+                })?;
             }
             transaction.commit().map_err(|error| failed(error.into()))
         })
