@@ -60,6 +60,11 @@ impl Digest {
         }
     }
 
+    /// The sum, lowest 64 bits first.
+    pub(crate) fn sum(&self) -> [u64; 4] {
+        self.sum
+    }
+
     pub(crate) fn subtract(&mut self, term: &[u8; 32]) {
         self.count = self.count.wrapping_sub(1);
         let mut borrow = false;

@@ -111,15 +111,12 @@ impl Entry {
         out.raw(&self.user.0).u32(self.generation).u64(self.as_of).u64(self.at).u32(self.room);
     }
 
-    pub(crate) fn decode(bytes: &[u8; ENTRY_BYTES]) -> Result<Self> {
+    pub(crate) fn decode(bytes: &[u8]) -> Result<Self> {
         let mut input = Reader::new(bytes, "snapshot directory");
-        Ok(Self {
-            user: UserHash(input.array()?),
-            generation: input.u32()?,
-            as_of: input.u64()?,
-            at: input.u64()?,
-            room: input.u32()?,
-        })
+        let (user, generation) = (UserHash(input.array()?), input.u32()?);
+        let (as_of, at, room) = (input.u64()?, input.u64()?, input.u32()?);
+        input.end()?;
+        Ok(Self { user, generation, as_of, at, room })
     }
 }
 

@@ -3,24 +3,29 @@
 use zeroize::Zeroizing;
 
 use crate::codec::block::{Quantised, StoredRow, StoredVector, encode_block, encode_overlay};
+use crate::codec::bytes::Writer;
 use crate::codec::export::{Line, Manifest as ExportManifest};
 use crate::codec::features::Features;
 use crate::codec::head::{SlotRef, UserFacts};
 use crate::codec::keyring::{Header, Intent, MasterKind, Slot, SlotState, WRAPPED_BYTES};
 use crate::codec::log_entry::{LogEntry, RowChange};
 use crate::codec::manifest::Manifest;
+use crate::codec::measured::Measured;
 use crate::codec::pack::Pack;
 use crate::codec::receipt::Receipt;
-use crate::codec::snapshot::{RowKey, Section, Tail, encode_row, encode_section};
+use crate::codec::snapshot::{Entry, RowKey, Section, Tail, encode_row, encode_section};
+use crate::codec::standing::{Standing, UsersSum};
 use crate::codec::terms::encode_lists;
 use crate::codec::trace::{PARTS, StoredHit, StoredTrace};
-use crate::codec::{Table, UserHash, frame, record, vector};
+use crate::codec::{Table, UserHash, frame, record, tombstone, vector};
+use crate::engine::head::ChunkKey;
 use crate::engine::remember::terms_of;
 use crate::error::Result;
 use crate::index::attributes::Attributes;
 use crate::memory::{
     Calibration, Kind, Memory, MemoryId, NewMemory, Slot as About, Space, Timestamp, UserId, Vector, Verb,
 };
+use crate::seal::Key;
 use crate::text::Stems;
 
 type Sample = (&'static str, Vec<u8>);
@@ -139,7 +144,25 @@ fn of_users(all: &mut Vec<Sample>) -> Result<()> {
     all.push(("row of users", slot.encode(&frame)));
     all.push(("row of users", SlotRef { erased: true, ..slot }.encode(&[])));
     all.push(("frame", frame));
-    all.push(("head", UserFacts::new(UserId::new("ada")?).encode()));
+    let mut facts = UserFacts::new(UserId::new("ada")?);
+    all.push(("head", facts.encode()));
+    facts.digests[1].add(&[9; 32]);
+    facts.measured = Some(Measured {
+        space: 1,
+        rows: 9000,
+        sampled: [768.0, 0.5, 12.0],
+        asked: [640.0, -0.25, 9.0],
+        questions: 64,
+        watched: 70_000,
+        watch: [1.0, 2.0, 3.0, 4.0, 0.5],
+    });
+    (facts.next_row, facts.next_log, facts.next_trace, facts.analyser) = (300, 1 << 40, 7, 0x0001_0002);
+    (facts.live, facts.log_images, facts.linked, facts.paused, facts.closed_blocks) = (299, 5, 4, true, 1);
+    all.push(("head", facts.encode()));
+    all.push(("chunk key", ChunkKey { key: Key::new([6; 32]), epoch: 1 << 33 }.encode().to_vec()));
+    all.push(("tombstone", tombstone::encode(-7)));
+    let users = UsersSum { count: 2, sum: 1 << 100 };
+    all.push(("last_seq", Standing::new(77, [7; 16], 3).with_users(users).encode()));
     Ok(())
 }
 
@@ -180,6 +203,9 @@ fn of_stores(all: &mut Vec<Sample>) -> Result<()> {
         directory_hash: [7; 32],
     };
     all.push(("snapshot tail", [tail.encode(), vec![9; 32]].concat()));
+    let mut entry = Writer::default();
+    Entry { user: USER, generation: 2, as_of: 1 << 35, at: 9, room: 300 }.encode(&mut entry);
+    all.push(("snapshot entry", entry.finish()));
     let rows = vec![RowKey { id: [1; 16], key: Zeroizing::new([2; 32]), number: 3, at: 4, len: 5 }];
     all.push(("snapshot section", encode_section(&Section { forgotten: 1, rows }).to_vec()));
     Ok(())

@@ -51,7 +51,7 @@ impl SnapshotReader {
         if blake3::hash(&bytes) != blake3::Hash::from_bytes(self.tail.directory_hash) {
             return Err(damaged(self.id));
         }
-        bytes.as_chunks::<ENTRY_BYTES>().0.iter().map(Entry::decode).collect()
+        bytes.as_chunks::<ENTRY_BYTES>().0.iter().map(|entry| Entry::decode(entry)).collect()
     }
 
     /// The user's entry of this life.
