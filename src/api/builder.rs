@@ -6,7 +6,7 @@ use crate::embed::Embedder;
 use crate::engine::{Core, Durability, RESERVE_BYTES, REWRITE_MIN_BYTES, Settings, Setup, kernels};
 use crate::error::{Error, Result};
 use crate::memory::Space;
-use crate::seal::{MasterKey, Suite};
+use crate::seal::MasterKey;
 use crate::world::World;
 
 /// Bytes of indexes held in memory unless said otherwise.
@@ -133,7 +133,7 @@ impl Builder {
     /// [`Unsupported`](crate::ErrorKind::Unsupported): there is no such suite.
     #[cfg(any(test, feature = "testing"))]
     pub fn suite(mut self, number: u8) -> Result<Self> {
-        self.setup.suite = Some(Suite::from_code(number)?);
+        self.setup.suite = Some(crate::seal::Suite::from_code(number)?);
         Ok(self)
     }
 

@@ -61,6 +61,7 @@ impl Digest {
     }
 
     /// The sum, lowest 64 bits first.
+    #[cfg(any(test, feature = "testing"))]
     pub(crate) fn sum(&self) -> [u64; 4] {
         self.sum
     }

@@ -15,7 +15,7 @@ use crate::engine::core::{Core, ShardState};
 use crate::engine::doctor::{Damage, Patient, ShardReport};
 use crate::error::{Error, ErrorKind, Result};
 use crate::seal::SlotOwner;
-use crate::storage::{Rebuilt, WriteSet};
+use crate::storage::{ReadView, Rebuilt, WriteSet};
 use carve::Carved;
 use salvage::Salvage;
 
@@ -71,11 +71,12 @@ impl Core {
     /// What this version does not know must not get lost in a repair by it.
     fn check_known(report: &ShardReport) -> Result<()> {
         let newer = report.damaged.iter().find(|damage| damage.is_newer()).map(ToString::to_string);
-        let unknown = match &report.view {
-            Some(view) => readable(view.unknown_tables())?.unwrap_or_default(),
-            None => Vec::new(),
+        let table = match report.view.as_ref().map(ReadView::unknown_tables) {
+            Some(Ok(names)) => names.first().map(|name| Error::newer(format!("table {name}")).message().to_owned()),
+            Some(Err(error)) if error.kind() == ErrorKind::Unsupported => Some(error.message().to_owned()),
+            Some(Err(error)) if error.kind() != ErrorKind::Corrupt => return Err(error),
+            _ => None,
         };
-        let table = unknown.first().map(|name| Error::newer(format!("table {name}")).message().to_owned());
         match newer.or(table) {
             None => Ok(()),
             Some(what) => {

@@ -33,7 +33,11 @@ impl Golden {
     fn parse(text: &str) -> Self {
         let (head, says) = text.split_once("\n\n").unwrap();
         let (name, bytes) = head.split_once('\n').unwrap();
-        Self { name: name.to_owned(), bytes: unhex(&bytes.replace('\n', "")), says: says.strip_suffix('\n').unwrap().to_owned() }
+        Self {
+            name: name.to_owned(),
+            bytes: unhex(&bytes.replace('\n', "")),
+            says: says.strip_suffix('\n').unwrap().to_owned(),
+        }
     }
 
     fn show(&self) -> String {

@@ -1,6 +1,6 @@
 //! One user: every value opened, decoded, counted, and held against the others that speak of it.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::shard::missing;
 use super::{Damage, told};
@@ -16,7 +16,7 @@ use crate::engine::full_vectors::{pack_number, packs_per_block};
 use crate::engine::head::{ChunkKey, Head, log_chunk, row_chunk, trace_chunk};
 use crate::engine::stored_row::facts_of as facts_of_row;
 use crate::engine::user_index::facts_of;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::index::vector::Facts;
 use crate::storage::ReadView;
 
@@ -40,6 +40,8 @@ pub(crate) struct Examiner<'a> {
 #[derive(Default)]
 struct Seen {
     records: BTreeMap<u32, Facts>,
+    /// Rows whose records only a newer version can read.
+    newer_records: BTreeSet<u32>,
     own_vectors: BTreeMap<u32, u32>,
     /// Commit, and rows that are present.
     packs: BTreeMap<u64, (u64, u64)>,
@@ -93,6 +95,9 @@ impl<'a> Examiner<'a> {
     }
 
     fn say(&mut self, table: Table, number: Option<u64>, error: Error) -> Result<()> {
+        if table == Table::Records && error.kind() == ErrorKind::Unsupported {
+            self.seen.newer_records.extend(number.map(|row| row as u32));
+        }
         let says = told(error)?;
         self.add(table, number, &says);
         Ok(())
@@ -198,6 +203,7 @@ impl<'a> Examiner<'a> {
         let records = std::mem::take(&mut self.seen.records);
         for (row, (facts, kept)) in &closed {
             match records.get(row) {
+                None if self.seen.newer_records.contains(row) => {}
                 None => self.add(Table::Records, Some(u64::from(*row)), "missing"),
                 Some(found) if found != facts => self.add(Table::Records, Some(u64::from(*row)), "stale"),
                 Some(_) => {}

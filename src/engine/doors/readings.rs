@@ -143,7 +143,9 @@ fn row(row: &StoredRow<'_>) -> String {
 
 fn show_block(bytes: &[u8]) -> Result<String> {
     let (space, rows) = decode_block(bytes)?;
-    Ok(lines([format!("space {}, stride {}", maybe(space), super::stride_of(bytes))].into_iter().chain(rows.iter().map(row))))
+    Ok(lines(
+        [format!("space {}, stride {}", maybe(space), super::stride_of(bytes))].into_iter().chain(rows.iter().map(row)),
+    ))
 }
 
 /// A value of metadata, whose own debugging form shows no text.

@@ -2,6 +2,7 @@
 
 mod attacker;
 mod erasure;
+mod newer;
 mod reindex;
 mod stale_row;
 mod text_recall;
