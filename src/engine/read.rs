@@ -175,7 +175,7 @@ impl Core {
             for change in entry.rows.iter().filter(|change| change.row == row) {
                 let before = change.before.as_deref().map(record::decode).transpose()?;
                 let before = before.filter(|memory| memory.sensitivity <= level);
-                changes.push(Change { verb: entry.verb, at: entry.at, before });
+                changes.push(Change { verb: entry.verb.verb()?, at: entry.at, before });
             }
             Ok(())
         })?;

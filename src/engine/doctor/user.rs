@@ -162,6 +162,7 @@ impl<'a> Examiner<'a> {
             }
             Table::Log => {
                 let entry = LogEntry::decode(plain)?;
+                entry.verb.verb()?;
                 let mut images = entry.rows.iter().filter_map(|change| change.before.as_deref());
                 images.try_for_each(|image| record::decode(image).map(drop))?;
             }

@@ -190,7 +190,7 @@ fn show_log_entry(bytes: &[u8]) -> Result<String> {
     let rows = entry.rows.iter().map(|change| {
         format!("row {}, before {}", change.row, change.before.as_deref().map_or_else(|| "nothing".to_owned(), hex))
     });
-    Ok(lines([format!("{} at {}", entry.verb, entry.at.as_micros())].into_iter().chain(rows)))
+    Ok(lines([format!("{} at {}", entry.verb.verb()?, entry.at.as_micros())].into_iter().chain(rows)))
 }
 
 fn show_trace(bytes: &[u8]) -> Result<String> {

@@ -85,7 +85,7 @@ fn of_memories(all: &mut Vec<Sample>) -> Result<()> {
         let lists = encode_lists([(3, terms.as_slice()), (4, &[])]);
         all.extend(Attributes::of(&memory).map(|attributes| ("attributes", attributes.encode())));
         let rows = vec![RowChange { row: 1, before: Some(record.clone()) }, RowChange { row: 2, before: None }];
-        all.push(("log entry", LogEntry { verb: Verb::Update, at: memory.created_at, rows }.encode()));
+        all.push(("log entry", LogEntry { verb: Verb::Update.into(), at: memory.created_at, rows }.encode()));
         all.push(("snapshot row", encode_row(&record, &vector)));
         all.extend([("record", record), ("terms", terms), ("terms of a block", lists), ("vector", vector)]);
     }

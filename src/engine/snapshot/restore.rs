@@ -105,7 +105,7 @@ impl UserWriter<'_, '_> {
         }
         if !again.is_empty() {
             let at = self.now();
-            self.log(&LogEntry { verb: Verb::Restore, at, rows: again })?;
+            self.log(&LogEntry { verb: Verb::Restore.into(), at, rows: again })?;
         }
         done.archived = self.archive_newer(&known)?;
         Ok(done)

@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use crate::codec::block::{StoredVector, encode_overlay};
-use crate::codec::record::{self, ArchivedRecordV1};
+use crate::codec::log_entry::{LogEntry, RowChange};
+use crate::codec::record::ArchivedRecordV1;
 use crate::codec::{Table, UserHash};
-use crate::engine::head::row_chunk;
+use crate::engine::head::{log_chunk, row_chunk};
 use crate::engine::read::Listing;
 use crate::engine::stored_row::to_stored;
 use crate::engine::user_index::facts_of;
@@ -13,7 +14,7 @@ use crate::engine::user_writer::Before;
 use crate::engine::{Core, Durability, Settings, Statuses};
 use crate::error::{Error, ErrorKind, NEWER};
 use crate::kernel::Dispatch;
-use crate::memory::{MemoryId, NewMemory, Sensitivity, UserId};
+use crate::memory::{MemoryId, NewMemory, Sensitivity, Timestamp, UserId, Verb};
 use crate::seal::MasterKey;
 use crate::storage::Setup;
 use crate::world::testing::{RecordingFs, TestWorld};
@@ -126,6 +127,31 @@ fn a_kind_of_a_newer_version_is_named_and_the_rest_is_served() {
     overlaid.unwrap();
     core.cache.clear();
     assert_rest_is_served(&core, &ada, [10, 300], 342);
+}
+
+#[test]
+fn a_verb_of_a_newer_version_is_carried_along() {
+    let (core, ada, hash, _) = filled();
+    let logged = core.write(hash, false, move |transaction| {
+        transaction.with_user(hash, |writer| {
+            let rows = vec![RowChange { row: 300, before: None }];
+            let mut bytes = LogEntry { verb: Verb::Update.into(), at: Timestamp::from_micros(5), rows }.encode();
+            bytes[1] = 77;
+            let seq = writer.head().facts.next_log;
+            writer.facts().next_log += 1;
+            writer.put_value(Table::Log, seq, log_chunk(seq), &bytes, Before::Nothing)
+        })
+    });
+    logged.unwrap();
+    assert_newer(&core.history(&ada, id(300), LEVEL).unwrap_err());
+    assert_eq!(core.history(&ada, id(301), LEVEL).unwrap().len(), 1);
+    assert_eq!(core.forget(&ada, id(302), LEVEL).unwrap().memories, 1);
+    assert_newer(&core.history(&ada, id(300), LEVEL).unwrap_err());
+    let doctor = core.doctor().unwrap();
+    assert!(doctor.damaged.len() == 1 && doctor.damaged[0].is_newer(), "{:?}", doctor.damaged);
+    let done = core.maintain(std::time::Duration::MAX).unwrap();
+    assert_eq!((done.log_entries_trimmed, done.damaged.len()), (1, 0), "it goes when it is old");
+    assert_eq!(core.history(&ada, id(300), LEVEL).unwrap().len(), 1);
 }
 
 #[test]
