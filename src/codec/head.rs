@@ -148,7 +148,7 @@ impl UserFacts {
             out.u64(digest.count);
             digest.sum.iter().for_each(|limb| _ = out.u64(*limb));
         }
-        out.block(&self.measured.map(|measured| measured.encode()).unwrap_or_default());
+        out.block(&self.measured.map(Measured::encode).unwrap_or_default());
         out.finish()
     }
 

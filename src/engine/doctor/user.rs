@@ -158,7 +158,7 @@ impl<'a> Examiner<'a> {
             }
             Table::Terms if number < PACKED => _ = terms::decode(plain)?,
             Table::Terms => {
-                terms::decode_lists(plain)?.into_iter().try_for_each(|(_, list)| terms::decode(list).map(drop))?
+                terms::decode_lists(plain)?.into_iter().try_for_each(|(_, list)| terms::decode(list).map(drop))?;
             }
             Table::Log => {
                 let entry = LogEntry::decode(plain)?;

@@ -22,7 +22,7 @@ use crate::codec::{frame, record, tombstone, vector};
 use crate::engine::head::ChunkKey;
 use crate::error::{Error, Result};
 use crate::index::attributes::Attributes;
-use crate::memory::{Memory, MetaValue, Space};
+use crate::memory::{Memory, MetaValue, Space, Timestamp};
 
 /// The name of a kind of value, what is written again of its bytes, and what they say.
 type Reading = (&'static str, fn(&[u8]) -> Result<Vec<u8>>, fn(&[u8]) -> Result<String>);
@@ -163,7 +163,7 @@ fn show_attributes(bytes: &[u8]) -> Result<String> {
     let read = Attributes::decode(bytes)?;
     let texts = [&read.scene, &read.speaker, &read.language, &read.session].map(|text| maybe(text.as_ref()));
     let [scene, speaker, language, session] = texts;
-    let times = [read.event_at, read.revised_at, read.ended_at].map(|time| maybe(time.map(|time| time.as_micros())));
+    let times = [read.event_at, read.revised_at, read.ended_at].map(|time| maybe(time.map(Timestamp::as_micros)));
     let metadata = read.metadata.iter().map(|(key, value)| format!("{key:?} is {}", meta(value)));
     Ok(lines([
         format!("scene {scene}, speaker {speaker}, language {language}, session {session}, place {}", read.seq),
