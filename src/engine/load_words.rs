@@ -10,7 +10,7 @@ use crate::engine::head::{self, Head, row_chunk};
 use crate::engine::remember::terms_of;
 use crate::engine::user_index::UserIndex;
 use crate::engine::words::{Words, parse};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::storage::ReadView;
 use crate::text::{Stems, TermList};
 
@@ -36,7 +36,11 @@ impl Core {
         let stored = self.stored_terms(head, view, &mut words)?;
         for facts in index.arena.iter() {
             let parsed = match stored.get(&facts.row) {
-                Some(bytes) => parse(bytes)?,
+                Some(bytes) => match parse(bytes) {
+                    // In a form that only a newer version reads: as good as another analyser's.
+                    Err(error) if error.kind() == ErrorKind::Unsupported => None,
+                    other => other?,
+                },
                 None => Some((TermList::default(), Vec::new())),
             };
             let (list, told) = match parsed {

@@ -17,6 +17,7 @@ use crate::kernel::Dispatch;
 use crate::memory::{MemoryId, NewMemory, Sensitivity, Timestamp, UserId, Verb};
 use crate::seal::MasterKey;
 use crate::storage::Setup;
+use crate::text::TermList;
 use crate::world::testing::{RecordingFs, TestWorld};
 use crate::world::{FileSystem, OpenMode};
 
@@ -50,7 +51,7 @@ fn filled() -> (Core, UserId, UserHash, RecordingFs) {
 }
 
 /// Changes the stored record of a row.
-fn change_record(core: &Core, user: UserHash, row: u32, change: fn(&mut Vec<u8>)) {
+fn change_record(core: &Core, user: UserHash, row: u32, change: fn(&mut [u8])) {
     let changed = core.write(user, false, move |transaction| {
         transaction.with_user(user, |writer| {
             let mut bytes = writer.value(Table::Records, u64::from(row), row_chunk(row))?.unwrap().to_vec();
@@ -63,13 +64,12 @@ fn change_record(core: &Core, user: UserHash, row: u32, change: fn(&mut Vec<u8>)
 }
 
 /// A record of version 9.
-fn version_9(bytes: &mut Vec<u8>) {
+fn version_9(bytes: &mut [u8]) {
     bytes[0] = 9;
-    bytes.push(77);
 }
 
 /// A record of kind 99, which lies behind the id at the beginning of the archive's root.
-fn kind_99(bytes: &mut Vec<u8>) {
+fn kind_99(bytes: &mut [u8]) {
     let at = bytes.len() - size_of::<ArchivedRecordV1>() + 16;
     bytes[at] = 99;
 }
@@ -92,7 +92,7 @@ fn assert_rest_is_served(core: &Core, ada: &UserId, rows: [u32; 2], kept: usize)
     let snapshot = core.snapshot().unwrap();
     assert_eq!((snapshot.memories, snapshot.damaged.len()), (kept as u64, 2), "{:?}", snapshot.damaged);
     let doctor = core.doctor().unwrap();
-    assert!(!doctor.is_clean() && doctor.damaged.iter().all(|damage| damage.is_newer()), "{:?}", doctor.damaged);
+    assert!(!doctor.is_clean() && doctor.damaged.iter().all(crate::engine::Damage::is_newer), "{:?}", doctor.damaged);
     assert!(core.repair().unwrap().is_unchanged(), "there is nothing to repair");
 }
 
@@ -152,6 +152,28 @@ fn a_verb_of_a_newer_version_is_carried_along() {
     let done = core.maintain(std::time::Duration::MAX).unwrap();
     assert_eq!((done.log_entries_trimmed, done.damaged.len()), (1, 0), "it goes when it is old");
     assert_eq!(core.history(&ada, id(300), LEVEL).unwrap().len(), 1);
+}
+
+#[test]
+fn terms_of_a_newer_version_are_made_anew_from_the_text() {
+    let (core, ada, hash, _) = filled();
+    let changed = core.write(hash, false, move |transaction| {
+        transaction.with_user(hash, |writer| {
+            let mut terms = writer.terms(300)?;
+            terms[0] = 9;
+            writer.put_terms(300, &terms)
+        })
+    });
+    changed.unwrap();
+    core.cache.clear();
+    let found = core.with_index(hash, |head, index| {
+        let words = core.words(head, index)?.unwrap();
+        let counts = TermList::of("note 300").counts;
+        let most = counts.iter().map(|counted| words.lexical.df(counted.term, LEVEL)).max();
+        Ok((words.damaged.len(), most))
+    });
+    assert_eq!(found.unwrap().unwrap(), (0, Some(344)), "every text has its words");
+    assert_eq!(core.get(&ada, id(300), LEVEL).unwrap().text(), "note 300");
 }
 
 #[test]
