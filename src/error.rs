@@ -53,6 +53,9 @@ impl fmt::Display for ErrorKind {
     }
 }
 
+/// What is said of everything that only a newer version can read: it is not damaged.
+pub(crate) const NEWER: &str = "written by a newer version of mnemic";
+
 /// An error: a [kind](ErrorKind) to act on, a message for people, and the cause where there is one.
 ///
 /// Messages name fields, limits and files. They never hold a key, a vector or remembered text.
@@ -84,6 +87,16 @@ impl Error {
     /// The message, without the cause.
     pub fn message(&self) -> &str {
         &self.message
+    }
+
+    /// Of something that is whole, in a form that this version does not know.
+    pub(crate) fn newer(what: impl fmt::Display) -> Self {
+        Self::new(ErrorKind::Unsupported, format!("{what}, {NEWER}"))
+    }
+
+    /// Whether it is of one stored value alone, damaged or newer than this version: it is named, and the rest is served.
+    pub(crate) fn is_of_a_value(&self) -> bool {
+        matches!(self.kind, ErrorKind::Corrupt | ErrorKind::Unsupported)
     }
 
     /// The same error for a further waiter: kind and message, with the cause's text folded in.

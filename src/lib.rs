@@ -51,7 +51,7 @@ pub use embed::BuiltinEmbedder;
 pub use embed::{EmbedError, Embedder, HashedNgrams, Purpose};
 #[cfg(feature = "testing")]
 #[doc(hidden)]
-pub use engine::doors::{PARSERS, samples};
+pub use engine::doors::{PARSERS, READINGS, samples};
 pub use engine::{
     Change, Damage, Diagnosis, Durability, EmbedProgress, EmptyReason, Exported, Forgotten, Imported, LegSwitches,
     Maintenance, Receipt, Repaired, Restored, Snapshot, UserStats, Verdict, WhyNot,

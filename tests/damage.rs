@@ -73,7 +73,7 @@ fn a_keyring_from_before_a_return_is_refused_for_the_user() {
 
 /// Where sealed records stand: the frames of table 2.
 fn records(bytes: &[u8]) -> Vec<usize> {
-    let found = bytes.windows(5).enumerate().filter(|(_, magic)| *magic == b"MNF\0\x02");
+    let found = bytes.windows(5).enumerate().filter(|(_, magic)| *magic == b"MNF\x01\x02");
     found.map(|(at, _)| at).collect()
 }
 

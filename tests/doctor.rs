@@ -75,7 +75,7 @@ fn compact(shards: u32, more: u64) -> RecordingFs {
 
 /// Where frames stand, and how long they are.
 fn frames(bytes: &[u8]) -> Vec<(usize, usize)> {
-    let starts = bytes.windows(4).enumerate().filter(|(_, magic)| *magic == b"MNF\0").map(|(at, _)| at);
+    let starts = bytes.windows(4).enumerate().filter(|(_, magic)| *magic == b"MNF\x01").map(|(at, _)| at);
     let frame = |at: usize| {
         let key = usize::from(*bytes.get(at + 5)?);
         let len = u32::from_le_bytes(*bytes.get(at + 6 + key + 32..)?.first_chunk()?) as usize;

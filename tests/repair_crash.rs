@@ -55,7 +55,7 @@ fn change(fs: &RecordingFs, file: &str, at: usize) {
 fn hit_a_value(fs: &RecordingFs, table: u8) {
     for file in shards() {
         let bytes = read(fs, &file);
-        let magic = [b'M', b'N', b'F', 0, table];
+        let magic = [b'M', b'N', b'F', 1, table];
         if let Some(at) = bytes.windows(5).rposition(|window| window == magic) {
             change(fs, &file, at + 90);
         }

@@ -44,7 +44,7 @@ fn a_memory_whose_vector_is_damaged_is_copied_without_it_and_named() {
     fill(&user(&store, "ada"), 0..300, &mut random);
     store.close().unwrap();
     let mut bytes = support::read(&fs, "shards/00.redb");
-    let magic = [b'M', b'N', b'F', 0, VECTORS];
+    let magic = [b'M', b'N', b'F', 1, VECTORS];
     // Set in the numbers of packs, the fourth of the eight bytes at the end of the key.
     let is_pack = |at: &usize| bytes.get(at + 6 + 16 + 3) == Some(&1);
     let packs: Vec<usize> = (0..bytes.len() - 5).filter(|at| bytes[*at..at + 5] == magic).filter(is_pack).collect();

@@ -43,7 +43,13 @@ impl Builder {
         Self {
             path: path.to_owned(),
             world: World::system(),
-            setup: Setup { master: MasterKey::default(), shards: None, create: true, reserve_bytes: RESERVE_BYTES },
+            setup: Setup {
+                master: MasterKey::default(),
+                shards: None,
+                create: true,
+                reserve_bytes: RESERVE_BYTES,
+                suite: None,
+            },
             durability: Durability::Durable,
             cache_bytes: CACHE_BYTES_DEFAULT,
             kernel: None,
@@ -118,6 +124,17 @@ impl Builder {
     pub fn reserve_bytes(mut self, bytes: u64) -> Self {
         self.setup.reserve_bytes = bytes;
         self
+    }
+
+    /// Cipher suite of a new store, by its number in the file format. Default: the fastest on this machine.
+    ///
+    /// # Errors
+    ///
+    /// [`Unsupported`](crate::ErrorKind::Unsupported): there is no such suite.
+    #[cfg(any(test, feature = "testing"))]
+    pub fn suite(mut self, number: u8) -> Result<Self> {
+        self.setup.suite = Some(crate::seal::Suite::from_code(number)?);
+        Ok(self)
     }
 
     /// Shards smaller than this are not rewritten by an upkeep.

@@ -13,6 +13,8 @@ const NO_SPACE: u32 = u32::MAX;
 /// Bytes of a row without attributes and vector.
 const ROW_BYTES: usize = 75;
 const ROWS_MAX: usize = 256;
+/// Every flag of a row: pinned, turn.
+const FLAGS: u8 = 3;
 /// Longest quantised vector, with its padding.
 const STRIDE_MAX: usize = 2 * DIMS_MAX;
 
@@ -70,9 +72,10 @@ pub(crate) fn encode_block(space: Option<u32>, stride: usize, rows: &[StoredRow<
 /// The space of a block and its rows.
 pub(crate) fn decode_block(bytes: &[u8]) -> Result<(Option<u32>, Vec<StoredRow<'_>>)> {
     let mut input = Reader::new(bytes, "block");
-    let (version, space, stride) = (input.u8()?, input.u32()?, input.u32()? as usize);
+    input.version(VERSION)?;
+    let (space, stride) = (input.u32()?, input.u32()? as usize);
     let count = input.count(ROW_BYTES)?;
-    if version != VERSION || count > ROWS_MAX || stride > STRIDE_MAX {
+    if count > ROWS_MAX || stride > STRIDE_MAX {
         return Err(input.corrupt());
     }
     let rows = (0..count).map(|_| take_row(&mut input, Some(stride))).collect::<Result<_>>()?;
@@ -89,9 +92,7 @@ pub(crate) fn encode_overlay(row: &StoredRow<'_>) -> Vec<u8> {
 
 pub(crate) fn decode_overlay(bytes: &[u8]) -> Result<StoredRow<'_>> {
     let mut input = Reader::new(bytes, "row");
-    if input.u8()? != VERSION {
-        return Err(input.corrupt());
-    }
+    input.version(VERSION)?;
     let row = take_row(&mut input, None)?;
     input.end()?;
     Ok(row)
@@ -125,9 +126,12 @@ fn take_row<'a>(input: &mut Reader<'a>, stride: Option<usize>) -> Result<StoredR
         0 => StoredVector::None,
         1 => StoredVector::Own,
         2 => StoredVector::Packed(stride.map(|stride| take_quantised(input, stride)).transpose()?),
-        _ => return Err(input.corrupt()),
+        other => return Err(input.newer("vector", other)),
     };
-    if flags > 3 || !(0.0..=1.0).contains(&importance) || !(0.0..=1.0).contains(&confidence) {
+    if flags > FLAGS {
+        return Err(input.newer("flags", flags));
+    }
+    if !(0.0..=1.0).contains(&importance) || !(0.0..=1.0).contains(&confidence) {
         return Err(input.corrupt());
     }
     Ok(StoredRow {

@@ -36,6 +36,15 @@ impl Writer {
         self
     }
 
+    /// Numbers of a vector, little-endian on every machine.
+    pub(crate) fn numbers(&mut self, numbers: &[f32]) -> &mut Self {
+        if cfg!(target_endian = "little") {
+            return self.raw(bytemuck::cast_slice(numbers));
+        }
+        numbers.iter().for_each(|number| _ = self.u32(number.to_bits()));
+        self
+    }
+
     /// Bytes behind their length.
     pub(crate) fn block(&mut self, bytes: &[u8]) -> &mut Self {
         self.u32(bytes.len() as u32).raw(bytes)
@@ -59,6 +68,20 @@ impl<'a> Reader<'a> {
 
     pub(crate) fn corrupt(&self) -> Error {
         Error::corrupt(format!("{}: malformed", self.what))
+    }
+
+    /// The version byte that every payload begins with. What it says is whole, so another number is a newer version's.
+    pub(crate) fn version(&mut self, known: u8) -> Result<()> {
+        match self.u8()? {
+            0 => Err(self.corrupt()),
+            version if version == known => Ok(()),
+            version => Err(self.newer("version", version)),
+        }
+    }
+
+    /// Of a number that no known version writes.
+    pub(crate) fn newer(&self, field: &str, number: u8) -> Error {
+        Error::newer(format!("{}: {field} {number}", self.what))
     }
 
     pub(crate) fn raw(&mut self, len: usize) -> Result<&'a [u8]> {

@@ -80,7 +80,9 @@ impl Manifest {
         }
         let format: u32 = fields.number("format")?;
         if format != FORMAT {
-            return Err(Error::unsupported(format!("export of format {format}; this build reads {FORMAT}")));
+            let says =
+                format!("export of format {format}; this version reads format {FORMAT}, a newer mnemic is needed");
+            return Err(Error::unsupported(says));
         }
         let manifest = Self {
             store: fields.bytes("store")?,

@@ -6,6 +6,8 @@ use crate::error::{Error, Result};
 use crate::memory::UserId;
 
 const VERSION: u8 = 1;
+/// The one flag of a user: nothing new is remembered.
+const PAUSED: u8 = 1;
 /// Rows of a block, and of a chunk key.
 pub(crate) const BLOCK_ROWS: u32 = 256;
 
@@ -56,6 +58,12 @@ impl Digest {
             let (sum, again) = sum.overflowing_add(u64::from(carry));
             (*limb, carry) = (sum, over | again);
         }
+    }
+
+    /// The sum, lowest 64 bits first.
+    #[cfg(any(test, feature = "testing"))]
+    pub(crate) fn sum(&self) -> [u64; 4] {
+        self.sum
     }
 
     pub(crate) fn subtract(&mut self, term: &[u8; 32]) {
@@ -135,29 +143,27 @@ impl UserFacts {
             .u32(self.live)
             .u64(self.log_images)
             .u32(self.linked);
-        out.u8(u8::from(self.paused)).u32(self.closed_blocks);
+        out.u8(if self.paused { PAUSED } else { 0 }).u32(self.closed_blocks);
         for digest in &self.digests {
             out.u64(digest.count);
             digest.sum.iter().for_each(|limb| _ = out.u64(*limb));
         }
-        out.u8(u8::from(self.measured.is_some()));
-        if let Some(measured) = self.measured {
-            measured.put(&mut out);
-        }
+        out.block(&self.measured.map(Measured::encode).unwrap_or_default());
         out.finish()
     }
 
     pub(crate) fn decode(bytes: &[u8]) -> Result<Self> {
         let mut input = Reader::new(bytes, "users");
-        if input.u8()? != VERSION {
-            return Err(input.corrupt());
-        }
+        input.version(VERSION)?;
         let user_id = UserId::new(&input.text()?).map_err(|_| Error::corrupt("users: malformed user id"))?;
         let mut facts = Self::new(user_id);
         (facts.next_row, facts.next_log, facts.next_trace) = (input.u32()?, input.u64()?, input.u64()?);
         facts.analyser = input.u32()?;
         (facts.live, facts.log_images, facts.linked) = (input.u32()?, input.u64()?, input.u32()?);
-        facts.paused = input.u8()? != 0;
+        facts.paused = match input.u8()? {
+            flags @ 0..=PAUSED => flags == PAUSED,
+            flags => return Err(input.newer("flags", flags)),
+        };
         facts.closed_blocks = input.u32()?;
         for digest in &mut facts.digests {
             digest.count = input.u64()?;
@@ -165,11 +171,7 @@ impl UserFacts {
                 *limb = input.u64()?;
             }
         }
-        facts.measured = match input.u8()? {
-            0 => None,
-            1 => Some(Measured::take(&mut input)?),
-            _ => return Err(input.corrupt()),
-        };
+        facts.measured = Measured::decode(input.block()?)?;
         input.end()?;
         Ok(facts)
     }

@@ -10,7 +10,7 @@
 //! ```
 
 use crate::codec::bytes::{Reader, Writer};
-use crate::codec::{FORMAT, UserHash};
+use crate::codec::{FORMAT, UserHash, unknown_format};
 use crate::error::{Error, Result};
 
 const MAGIC: &[u8; 8] = b"MNEMIC\0K";
@@ -84,7 +84,7 @@ impl Header {
         }
         let format = input.u8()?;
         if format != FORMAT {
-            return Err(Error::unsupported(format!("KEYRING of format {format}; this build reads {FORMAT}")));
+            return Err(unknown_format("KEYRING", format));
         }
         let body = input.block()?;
         if input.u32()? != crc32fast::hash(body) {
@@ -104,7 +104,7 @@ impl Header {
                 passes: input.u32()?,
                 lanes: input.u32()?,
             },
-            _ => return Err(input.corrupt()),
+            other => return Err(input.newer("master key of kind", other)),
         };
         let (check, root_key, store_secret) = (input.array()?, input.array()?, input.array()?);
         let clean = (0..input.count(8)?).map(|_| input.u64()).collect::<Result<_>>()?;
@@ -164,11 +164,15 @@ impl Slot {
 
 /// Bytes of one intent.
 pub(crate) const INTENT_BYTES: usize = 64;
+/// Bytes before its tag.
+const INTENT_BODY_BYTES: usize = 17;
 
 /// Where the intent of a shard lies in the file.
 pub(crate) fn intent_offset(shard: u32) -> u64 {
     2 * PAGE_BYTES + u64::from(shard) * INTENT_BYTES as u64
 }
+
+const FORGETTING: u8 = 1;
 
 /// A forgetting that was begun: what an open has to finish or to undo, whether or not the user is ever asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -180,17 +184,24 @@ impl Intent {
     /// The intent without its tag.
     pub(crate) fn encode(self) -> Vec<u8> {
         let mut out = Writer::with_capacity(INTENT_BYTES);
-        out.u8(1).raw(&self.user.0);
+        out.u8(FORGETTING).raw(&self.user.0);
         out.finish()
     }
 
-    /// Reads an intent and its tag; `None` where there is none.
-    pub(crate) fn decode(bytes: &[u8]) -> Option<(Self, [u8; 32])> {
+    /// Reads an intent and its tag, if `fits` says that the tag is that of the bytes before it; `None` where there is none.
+    ///
+    /// # Errors
+    ///
+    /// `Unsupported`: a newer version began something else.
+    pub(crate) fn decode(bytes: &[u8], fits: impl Fn(&[u8], &[u8; 32]) -> bool) -> Result<Option<(Self, [u8; 32])>> {
         let mut input = Reader::new(bytes, "KEYRING intent");
-        let begun = input.u8().ok()? == 1;
-        let intent = Self { user: UserHash(input.array().ok()?) };
-        let tag = input.array().ok()?;
-        begun.then_some((intent, tag))
+        let (kind, user, tag) = (input.u8()?, UserHash(input.array()?), input.array()?);
+        let intent = Self { user };
+        match bytes.get(..INTENT_BODY_BYTES).filter(|body| fits(body, &tag)) {
+            None => Ok(None),
+            Some(_) if kind != FORGETTING => Err(input.newer("kind", kind)),
+            Some(_) => Ok(Some((intent, tag))),
+        }
     }
 }
 

@@ -1,8 +1,9 @@
 //! The MANIFEST: what kind of store this is. Two copies in one file, each with its own checksum.
 
-use crate::codec::FORMAT;
 use crate::codec::bytes::{Reader, Writer};
-use crate::error::{Error, Result};
+use crate::codec::features::Features;
+use crate::codec::{FORMAT, unknown_format};
+use crate::error::{Error, ErrorKind, Result};
 use crate::memory::limits::SPACES_MAX;
 use crate::memory::{Calibration, Space};
 
@@ -18,26 +19,36 @@ pub(crate) struct Manifest {
     pub(crate) suite: u8,
     /// Embedding spaces by number; vectors name theirs. The last one is current.
     pub(crate) spaces: Vec<Space>,
+    pub(crate) features: Features,
+    /// What compatible features that this version does not know have put behind the rest: kept as it is.
+    pub(crate) extra: Vec<u8>,
 }
 
 impl Manifest {
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut body = Writer::default();
+        self.features.put(&mut body);
         body.raw(&self.store_id).u32(self.shards).u8(self.suite).u32(self.spaces.len() as u32);
         for space in &self.spaces {
             encode_space(&mut body, space);
         }
-        let body = body.finish();
+        let body = body.raw(&self.extra).finish();
         let mut copy = Writer::default();
         copy.raw(MAGIC).u8(FORMAT).block(&body).u32(crc32fast::hash(&body));
         copy.finish().repeat(2)
     }
 
     /// Reads the first copy that is whole.
+    ///
+    /// # Errors
+    ///
+    /// `Unsupported`: of another format, or with a feature that this version does not know. `Corrupt`.
     pub(crate) fn decode(bytes: &[u8]) -> Result<Self> {
         let (first, second) = bytes.split_at(bytes.len() / 2);
-        decode_copy(first).or_else(|error| {
-            if error.kind() == crate::ErrorKind::Unsupported { Err(error) } else { decode_copy(second) }
+        decode_copy(first).or_else(|error| match decode_copy(second) {
+            // What is wrong with the first says more: the copies of another format may lie elsewhere.
+            Err(_) if error.kind() == ErrorKind::Unsupported => Err(error),
+            other => other,
         })
     }
 }
@@ -49,7 +60,7 @@ fn decode_copy(bytes: &[u8]) -> Result<Manifest> {
     }
     let format = input.u8()?;
     if format != FORMAT {
-        return Err(Error::unsupported(format!("store of format {format}; this build reads format {FORMAT} only")));
+        return Err(unknown_format("MANIFEST", format));
     }
     let body = input.block()?;
     if input.u32()? != crc32fast::hash(body) {
@@ -61,14 +72,18 @@ fn decode_copy(bytes: &[u8]) -> Result<Manifest> {
 
 fn decode_body(body: &[u8]) -> Result<Manifest> {
     let mut input = Reader::new(body, "MANIFEST");
+    let features = Features::take(&mut input)?;
     let (store_id, shards, suite) = (input.array()?, input.u32()?, input.u8()?);
     let count = input.count(16)?;
     if count > SPACES_MAX || !crate::memory::limits::SHARDS.contains(&(shards as usize)) {
         return Err(input.corrupt());
     }
     let spaces = (0..count).map(|_| decode_space(&mut input)).collect::<Result<_>>()?;
-    input.end()?;
-    Ok(Manifest { store_id, shards, suite, spaces })
+    let extra = input.rest().to_vec();
+    if features.compatible.is_empty() {
+        input.end()?;
+    }
+    Ok(Manifest { store_id, shards, suite, spaces, features, extra })
 }
 
 fn encode_space(out: &mut Writer, space: &Space) {
@@ -102,15 +117,13 @@ mod tests {
     #[test]
     fn one_damaged_copy_is_survived_and_two_are_corrupt() {
         let spaces = vec![Space::new("minilm", 384).unwrap().languages(["en"]).unwrap()];
-        let manifest = Manifest { store_id: [7; 16], shards: 4, suite: 1, spaces };
+        let features = Features { compatible: ["hints".to_owned()].into(), ..Features::default() };
+        let manifest = Manifest { store_id: [7; 16], shards: 4, suite: 1, spaces, features, extra: vec![9; 5] };
         let bytes = manifest.encode();
         for i in 0..bytes.len() {
             let mut bad = bytes.clone();
             bad[i] ^= 0x10;
-            match Manifest::decode(&bad) {
-                Ok(read) => assert_eq!(read, manifest),
-                Err(error) => assert!(matches!(error.kind(), crate::ErrorKind::Unsupported), "{i}: {error}"),
-            }
+            assert_eq!(Manifest::decode(&bad).unwrap(), manifest, "byte {i}");
         }
         assert!(Manifest::decode(&[]).is_err());
         assert!(Manifest::decode(&bytes[..bytes.len() / 2 - 1]).is_err());

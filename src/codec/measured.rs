@@ -26,14 +26,20 @@ pub(crate) struct Measured {
 }
 
 impl Measured {
-    pub(crate) fn put(self, out: &mut Writer) {
+    pub(crate) fn encode(self) -> Vec<u8> {
+        let mut out = Writer::with_capacity(128);
         out.u8(VERSION).u32(self.space).u32(self.rows).u32(self.questions).u32(self.watched);
         self.numbers().for_each(|number| _ = out.f64(number));
+        out.finish()
     }
 
-    pub(crate) fn take(input: &mut Reader<'_>) -> Result<Self> {
-        if input.u8()? != VERSION {
-            return Err(input.corrupt());
+    /// `None` where nothing was measured, or a newer version measured something else: it is measured again.
+    pub(crate) fn decode(bytes: &[u8]) -> Result<Option<Self>> {
+        let mut input = Reader::new(bytes, "measured");
+        match bytes.first() {
+            None => return Ok(None),
+            Some(version) if *version > VERSION => return Ok(None),
+            Some(_) => input.version(VERSION)?,
         }
         let (space, rows, questions, watched) = (input.u32()?, input.u32()?, input.u32()?, input.u32()?);
         let mut floats = [0.0; 11];
@@ -42,7 +48,8 @@ impl Measured {
         }
         let [a, b, c, d, e, f, watch @ ..] = floats;
         let measured = Self { space, rows, sampled: [a, b, c], asked: [d, e, f], questions, watched, watch };
-        if measured.numbers().all(f64::is_finite) { Ok(measured) } else { Err(input.corrupt()) }
+        input.end()?;
+        if measured.numbers().all(f64::is_finite) { Ok(Some(measured)) } else { Err(input.corrupt()) }
     }
 
     fn numbers(self) -> impl Iterator<Item = f64> {
@@ -66,16 +73,14 @@ mod tests {
 
     #[test]
     fn it_comes_back_and_refuses_what_is_no_number() {
-        let encode = |measured: Measured| {
-            let mut out = Writer::with_capacity(128);
-            measured.put(&mut out);
-            out.finish()
-        };
-        let bytes = encode(MEASURED);
-        assert_eq!(Measured::take(&mut Reader::new(&bytes, "head")).unwrap(), MEASURED);
-        assert!((0..bytes.len()).all(|end| Measured::take(&mut Reader::new(&bytes[..end], "head")).is_err()));
+        let mut bytes = MEASURED.encode();
+        assert_eq!(Measured::decode(&bytes).unwrap(), Some(MEASURED));
+        assert!((1..bytes.len()).all(|end| Measured::decode(&bytes[..end]).is_err()));
+        assert_eq!(Measured::decode(&[]).unwrap(), None);
+        bytes[0] = 2;
+        assert_eq!(Measured::decode(&bytes).unwrap(), None, "of a newer version");
         let mut odd = MEASURED;
         odd.watch[4] = f64::NAN;
-        assert!(Measured::take(&mut Reader::new(&encode(odd), "head")).is_err());
+        assert!(Measured::decode(&odd.encode()).is_err());
     }
 }

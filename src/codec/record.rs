@@ -26,10 +26,8 @@ pub(crate) fn view(bytes: &[u8]) -> Result<&ArchivedRecordV1> {
     match bytes.split_first() {
         Some((&VERSION, archive)) => rkyv::access::<ArchivedRecordV1, rkyv::rancor::Error>(archive)
             .map_err(|_| Error::corrupt("record: malformed")),
-        Some((version, _)) => {
-            Err(Error::unsupported(format!("record of version {version}; this build reads {VERSION}")))
-        }
-        None => Err(Error::corrupt("record: empty")),
+        Some((0, _)) | None => Err(Error::corrupt("record: malformed")),
+        Some((version, _)) => Err(Error::newer(format!("record: version {version}"))),
     }
 }
 

@@ -8,8 +8,8 @@
 use zeroize::Zeroizing;
 
 use crate::codec::bytes::{Reader, Writer};
-use crate::codec::{FORMAT, UserHash};
-use crate::error::{Error, Result};
+use crate::codec::{FORMAT, UserHash, unknown_format};
+use crate::error::Result;
 
 const MAGIC: &[u8; 8] = b"MNEMIC\0S";
 const VERSION: u8 = 1;
@@ -36,6 +36,11 @@ pub(crate) fn head(store: [u8; 16], snapshot: [u8; 16]) -> Vec<u8> {
     let mut out = Writer::with_capacity(HEAD_BYTES);
     out.raw(MAGIC).u8(FORMAT).raw(&store).raw(&snapshot);
     out.finish()
+}
+
+/// The format that the beginning of a file of rows names, where it is one.
+pub(crate) fn format_of(head: &[u8]) -> Option<u8> {
+    head.strip_prefix(MAGIC)?.first().copied()
 }
 
 /// What the file of rows ends with: what the snapshot is, and where its directory lies.
@@ -70,7 +75,7 @@ impl Tail {
             return Err(input.corrupt());
         }
         if format != FORMAT {
-            return Err(Error::unsupported(format!("snapshot of format {format}; this build reads {FORMAT}")));
+            return Err(unknown_format("snapshot", format));
         }
         let tail = Self {
             store: input.array()?,
@@ -106,15 +111,12 @@ impl Entry {
         out.raw(&self.user.0).u32(self.generation).u64(self.as_of).u64(self.at).u32(self.room);
     }
 
-    pub(crate) fn decode(bytes: &[u8; ENTRY_BYTES]) -> Result<Self> {
+    pub(crate) fn decode(bytes: &[u8]) -> Result<Self> {
         let mut input = Reader::new(bytes, "snapshot directory");
-        Ok(Self {
-            user: UserHash(input.array()?),
-            generation: input.u32()?,
-            as_of: input.u64()?,
-            at: input.u64()?,
-            room: input.u32()?,
-        })
+        let (user, generation) = (UserHash(input.array()?), input.u32()?);
+        let (as_of, at, room) = (input.u64()?, input.u64()?, input.u32()?);
+        input.end()?;
+        Ok(Self { user, generation, as_of, at, room })
     }
 }
 
@@ -153,9 +155,7 @@ pub(crate) fn encode_section(section: &Section) -> Zeroizing<Vec<u8>> {
 /// Reads a section.
 pub(crate) fn decode_section(bytes: &[u8]) -> Result<Section> {
     let mut input = Reader::new(bytes, "snapshot keys");
-    if input.u8()? != VERSION {
-        return Err(input.corrupt());
-    }
+    input.version(VERSION)?;
     let (forgotten, count) = (input.u32()?, input.count(ROW_BYTES)?);
     let mut rows = Vec::with_capacity(count);
     for _ in 0..count {
@@ -176,9 +176,7 @@ pub(crate) fn encode_row(record: &[u8], vector: &[u8]) -> Vec<u8> {
 /// The record and the vector (empty: none) of a row.
 pub(crate) fn decode_row(bytes: &[u8]) -> Result<(&[u8], &[u8])> {
     let mut input = Reader::new(bytes, "snapshot row");
-    if input.u8()? != VERSION {
-        return Err(input.corrupt());
-    }
+    input.version(VERSION)?;
     let (record, vector) = (input.block()?, input.block()?);
     input.end()?;
     Ok((record, vector))

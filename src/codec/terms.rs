@@ -1,7 +1,8 @@
 //! The stored terms of one memory: which analyser made them, each with its count, and the times its text tells of.
 
 use crate::codec::bytes::{Reader, Writer};
-use crate::error::{Error, Result};
+use crate::codec::head::BLOCK_ROWS;
+use crate::error::Result;
 use crate::memory::limits::TEXT_BYTES_MAX;
 
 const VERSION: u8 = 1;
@@ -49,11 +50,7 @@ pub(crate) fn encode(terms: &StoredTerms) -> Vec<u8> {
 /// * `Corrupt`: anything else that [`encode`] does not write.
 pub(crate) fn decode(bytes: &[u8]) -> Result<StoredTerms> {
     let mut input = Reader::new(bytes, "terms");
-    match input.u8()? {
-        VERSION => {}
-        0 => return Err(input.corrupt()),
-        later => return Err(Error::unsupported(format!("terms: version {later} is newer than this build reads"))),
-    }
+    input.version(VERSION)?;
     let tokenizer = u16::from_le_bytes(input.array()?);
     let tokenizer_version = u16::from_le_bytes(input.array()?);
     let length = input.u32()?;
@@ -61,6 +58,26 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<StoredTerms> {
     let times = read_times(&mut input)?;
     input.end()?;
     Ok(StoredTerms { tokenizer, tokenizer_version, length, counts, times })
+}
+
+/// The lists of a block: each row with its own, as [`encode`] wrote it.
+pub(crate) fn encode_lists<'a>(lists: impl IntoIterator<Item = (u32, &'a [u8])>) -> Vec<u8> {
+    let mut out = Writer::default();
+    out.u8(VERSION);
+    lists.into_iter().for_each(|(row, terms)| _ = out.u32(row).block(terms));
+    out.finish()
+}
+
+/// Reads what [`encode_lists`] wrote.
+pub(crate) fn decode_lists(bytes: &[u8]) -> Result<Vec<(u32, &[u8])>> {
+    let mut input = Reader::new(bytes, "terms of a block");
+    input.version(VERSION)?;
+    let mut lists = Vec::new();
+    while !input.rest().is_empty() && lists.len() < BLOCK_ROWS as usize {
+        lists.push((input.u32()?, input.block()?));
+    }
+    input.end()?;
+    Ok(lists)
 }
 
 fn read_counts(input: &mut Reader<'_>, length: u32) -> Result<Vec<(u64, u8)>> {

@@ -71,9 +71,7 @@ impl StoredTrace {
 
     pub(crate) fn decode(bytes: &[u8]) -> Result<Self> {
         let mut input = Reader::new(bytes, "trace");
-        if input.u8()? != VERSION {
-            return Err(input.corrupt());
-        }
+        input.version(VERSION)?;
         let (at, query_at) = (input.i64()?, input.i64()?);
         let (has_as_of, as_of) = (input.u8()? != 0, input.i64()?);
         let (context, level) = (input.u8()? != 0, input.u8()?);

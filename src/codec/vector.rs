@@ -9,17 +9,17 @@ const VERSION: u8 = 1;
 
 pub(crate) fn encode(space: u32, vector: &Vector) -> Vec<u8> {
     let mut out = Writer::with_capacity(9 + 4 * vector.dims());
-    out.u8(VERSION).u32(space).u32(vector.dims() as u32).raw(bytemuck::cast_slice(vector.as_slice()));
+    out.u8(VERSION).u32(space).u32(vector.dims() as u32).numbers(vector.as_slice());
     out.finish()
 }
 
 /// The space of a stored vector and the bytes of its numbers.
 pub(crate) fn parse(bytes: &[u8]) -> Result<(u32, &[u8])> {
     let mut input = Reader::new(bytes, "vector");
-    let version = input.u8()?;
+    input.version(VERSION)?;
     let space = input.u32()?;
     let dims = input.u32()? as usize;
-    if version != VERSION || dims > DIMS_MAX || input.rest().len() != 4 * dims {
+    if dims > DIMS_MAX || input.rest().len() != 4 * dims {
         return Err(input.corrupt());
     }
     Ok((space, input.rest()))

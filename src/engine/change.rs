@@ -64,7 +64,7 @@ impl Core {
                 new.memory.supersedes = vec![old];
                 let row_of_new = writer.insert(&new.memory, new.vector, new.terms)?;
                 let (at, change) = (writer.now(), RowChange { row: row_of_new, before: None });
-                writer.log(&LogEntry { verb: Verb::Remember, at, rows: vec![change] })?;
+                writer.log(&LogEntry { verb: Verb::Remember.into(), at, rows: vec![change] })?;
                 let mut after = before.clone();
                 after.status = Status::Superseded { by: Some(id), reason: SupersedeReason::Corrected };
                 after.ended_at = Some(known_at);
@@ -125,7 +125,7 @@ impl Core {
                     writer.change_index(IndexChange::Change { facts: facts_of(&memory, row), attributes });
                     rows.push(RowChange { row, before: None });
                 }
-                writer.log(&LogEntry { verb: Verb::Use, at, rows })
+                writer.log(&LogEntry { verb: Verb::Use.into(), at, rows })
             })
         })
     }
@@ -204,7 +204,7 @@ impl UserWriter<'_, '_> {
         }
         let rows = vec![RowChange { row, before: Some(record::encode(before)?) }];
         let at = self.now();
-        self.log(&LogEntry { verb, at, rows })?;
+        self.log(&LogEntry { verb: verb.into(), at, rows })?;
         Ok(after.version)
     }
 }

@@ -318,13 +318,13 @@ impl Core {
             let stays = |error: Error| log::warn!("a forgetting of {user} stays unfinished: {error}");
             match self.head(user) {
                 // Damage of one user must not keep the store from serving the others.
-                Err(error) if error.kind() == ErrorKind::Corrupt => stays(error),
+                Err(error) if error.is_of_a_value() => stays(error),
                 head => {
                     head?;
                     let serves = || self.shard_at(number).serving().is_ok();
                     match self.remove_unfinished(user) {
                         Ok(()) => self.keyring.write_intent(number as u32, None)?,
-                        Err(error) if error.kind() == ErrorKind::Corrupt => stays(error),
+                        Err(error) if error.is_of_a_value() => stays(error),
                         // Nor must a full disk: the keys are gone, and the rows go at the next open.
                         Err(error) if error.kind() == ErrorKind::Io && serves() => stays(error),
                         Err(error) => return Err(error),
@@ -341,7 +341,7 @@ impl Core {
         let open = self.keyring.read_intent(self.shard_number(user) as u32)?;
         let Some(other) = open.filter(|other| *other != user) else { return Ok(()) };
         match self.remove_unfinished(other) {
-            Err(error) if error.kind() == ErrorKind::Corrupt => Ok(()),
+            Err(error) if error.is_of_a_value() => Ok(()),
             outcome => outcome,
         }
     }

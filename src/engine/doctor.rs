@@ -9,7 +9,7 @@ use std::fmt;
 
 use crate::codec::{Table, UserHash};
 use crate::engine::core::Core;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, NEWER, Result};
 use crate::memory::MemoryId;
 
 pub(crate) use shard::{Patient, ShardReport};
@@ -57,6 +57,11 @@ pub struct Damage {
 impl Damage {
     pub(crate) fn of(part: &'static str, what: impl Into<String>) -> Self {
         Self { shard: None, part, user: None, number: None, memory: None, what: what.into() }
+    }
+
+    /// Whether it is whole, and only this version too old to read it: a repair leaves it alone.
+    pub fn is_newer(&self) -> bool {
+        self.what.ends_with(NEWER)
     }
 
     pub(crate) fn in_shard(number: u32, part: &'static str, what: impl Into<String>) -> Self {
@@ -139,7 +144,7 @@ pub(crate) fn unless_disk_fails<T>(outcome: Result<T>) -> Result<Option<T>> {
     }
 }
 
-/// Damage is told; any other error ends the examination.
+/// Damage is told, and what is newer than this version; any other error ends the examination.
 fn told(error: Error) -> Result<String> {
     match error.kind() {
         ErrorKind::Corrupt | ErrorKind::Unsupported => Ok(error.message().to_owned()),

@@ -1,14 +1,18 @@
 //! Every parser of the library, open to the tests that feed them whatever they like. Never for products.
 
+mod readings;
 mod samples;
 mod texts;
 
+use crate::codec::bytes::Writer;
 use crate::codec::{
-    block, export, frame, head, json, keyring, log_entry, manifest, pack, record, snapshot, terms, trace, vector,
+    block, export, frame, head, json, keyring, log_entry, manifest, pack, record, snapshot, standing, terms, tombstone,
+    trace, vector,
 };
 use crate::error::{Error, Result};
 use crate::index::attributes::Attributes;
 
+pub use readings::READINGS;
 pub use samples::samples;
 
 /// A parser by name. It answers whether it took the bytes, and fails where what it took was not what it says.
@@ -23,17 +27,21 @@ pub const PARSERS: &[Door] = &[
     ("pack", |bytes| exact(bytes, |bytes| Ok(pack::Pack::decode(bytes)?.encode()))),
     ("vector", |bytes| exact(bytes, vector_again)),
     ("terms", |bytes| exact(bytes, |bytes| Ok(terms::encode(&terms::decode(bytes)?)))),
-    ("terms of a block", |bytes| Ok(super::rows::decode_terms(bytes).is_ok())),
+    ("terms of a block", |bytes| exact(bytes, |bytes| Ok(terms::encode_lists(terms::decode_lists(bytes)?)))),
     ("log entry", |bytes| exact(bytes, |bytes| Ok(log_entry::LogEntry::decode(bytes)?.encode()))),
     ("trace", |bytes| stable(bytes, |bytes| Ok(trace::StoredTrace::decode(bytes)?.encode()))),
     ("frame", |bytes| exact(bytes, frame_again)),
     ("row of users", |bytes| exact(bytes, row_of_users_again)),
     ("head", |bytes| stable(bytes, |bytes| Ok(head::UserFacts::decode(bytes)?.encode()))),
+    ("chunk key", |bytes| exact(bytes, chunk_key_again)),
+    ("tombstone", |bytes| exact(bytes, tombstone_again)),
+    ("last_seq", |bytes| exact(bytes, |bytes| Ok(standing::Standing::decode(bytes)?.encode()))),
     ("manifest", |bytes| stable(bytes, |bytes| Ok(manifest::Manifest::decode(bytes)?.encode()))),
     ("keyring header", |bytes| stable(bytes, |bytes| keyring::Header::decode(bytes)?.encode())),
     ("keyring slot", |bytes| stable(bytes, slot_again)),
     ("intent", |bytes| stable(bytes, intent_again)),
     ("snapshot tail", |bytes| exact(bytes, tail_again)),
+    ("snapshot entry", |bytes| exact(bytes, entry_again)),
     ("snapshot section", |bytes| exact(bytes, section_again)),
     ("snapshot row", |bytes| exact(bytes, snapshot_row_again)),
     ("json", |bytes| stable(bytes, json_again)),
@@ -70,9 +78,12 @@ fn text(bytes: &[u8]) -> Result<&str> {
 
 fn block_again(bytes: &[u8]) -> Result<Vec<u8>> {
     let (space, rows) = block::decode_block(bytes)?;
-    // The stride is told by no row that has no packed vector.
-    let stride = bytes.get(5..9).and_then(|stride| stride.try_into().ok()).map_or(0, u32::from_le_bytes);
-    Ok(block::encode_block(space, stride as usize, &rows))
+    Ok(block::encode_block(space, stride_of(bytes) as usize, &rows))
+}
+
+/// The stride of a block: no row tells it that has no packed vector.
+fn stride_of(bytes: &[u8]) -> u32 {
+    bytes.get(5..9).and_then(|stride| stride.try_into().ok()).map_or(0, u32::from_le_bytes)
 }
 
 fn vector_again(bytes: &[u8]) -> Result<Vec<u8>> {
@@ -97,13 +108,28 @@ fn slot_again(bytes: &[u8]) -> Result<Vec<u8>> {
 }
 
 fn intent_again(bytes: &[u8]) -> Result<Vec<u8>> {
-    let (intent, tag) = keyring::Intent::decode(bytes).ok_or_else(|| Error::corrupt("intent: none"))?;
+    let read = keyring::Intent::decode(bytes, |_, tag| *tag != [0; 32])?;
+    let (intent, tag) = read.ok_or_else(|| Error::corrupt("intent: none"))?;
     Ok([intent.encode(), tag.to_vec()].concat())
 }
 
 fn tail_again(bytes: &[u8]) -> Result<Vec<u8>> {
     let (tail, tag) = snapshot::Tail::decode(bytes)?;
     Ok([tail.encode(), tag.to_vec()].concat())
+}
+
+fn chunk_key_again(bytes: &[u8]) -> Result<Vec<u8>> {
+    Ok(super::head::ChunkKey::decode(bytes)?.encode().to_vec())
+}
+
+fn tombstone_again(bytes: &[u8]) -> Result<Vec<u8>> {
+    Ok(tombstone::encode(tombstone::decode(bytes)?))
+}
+
+fn entry_again(bytes: &[u8]) -> Result<Vec<u8>> {
+    let mut out = Writer::default();
+    snapshot::Entry::decode(bytes)?.encode(&mut out);
+    Ok(out.finish())
 }
 
 fn section_again(bytes: &[u8]) -> Result<Vec<u8>> {

@@ -169,7 +169,7 @@ impl UserWriter<'_, '_> {
         }
         if stored > 0 {
             let at = self.now();
-            self.log(&LogEntry { verb: Verb::Embed, at, rows })?;
+            self.log(&LogEntry { verb: Verb::Embed.into(), at, rows })?;
         }
         Ok(stored)
     }

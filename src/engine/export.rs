@@ -8,7 +8,7 @@ use crate::engine::core::Core;
 use crate::engine::head::Head;
 use crate::engine::recall::ATTEMPTS;
 use crate::engine::snapshot::PackReader;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::memory::{Memory, Sensitivity, UserId};
 use crate::storage::ReadView;
 
@@ -78,7 +78,7 @@ impl Export<'_> {
         for seen in rows {
             match self.line(head, view, *seen, &mut packs) {
                 Ok(line) => self.write(&line)?,
-                Err(error) if error.kind() == ErrorKind::Corrupt => self.done.damaged.push(error.message().to_owned()),
+                Err(error) if error.is_of_a_value() => self.done.damaged.push(error.message().to_owned()),
                 Err(error) => return Err(error),
             }
         }

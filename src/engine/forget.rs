@@ -323,7 +323,7 @@ impl UserWriter<'_, '_> {
     fn log_forgetting(&mut self, plan: &Plan) -> Result<()> {
         let rows = plan.gone.keys().map(|row| RowChange { row: *row, before: None }).collect();
         let at = self.now();
-        self.log(&LogEntry { verb: Verb::Forget, at, rows })
+        self.log(&LogEntry { verb: Verb::Forget.into(), at, rows })
     }
 }
 

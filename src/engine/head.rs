@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::RwLock;
 
+use crate::codec::bytes::{Reader, Writer};
 use crate::codec::frame::{self, Frame};
 use crate::codec::head::{Digest, SlotRef, UserFacts};
 use crate::codec::keyring::{Copy, Slot, SlotState};
@@ -17,6 +18,7 @@ use crate::memory::UserId;
 use crate::seal::{Key, Place, Plain, SlotOwner, Standing, UserKeys};
 use crate::storage::ReadView;
 
+const CHUNK_KEY_VERSION: u8 = 1;
 /// Rows or log entries that share a chunk key.
 const CHUNK_SHIFT: u32 = 8;
 /// Set in the numbers of chunks of the log.
@@ -49,16 +51,17 @@ pub(crate) struct ChunkKey {
 
 impl ChunkKey {
     pub(crate) fn encode(&self) -> zeroize::Zeroizing<Vec<u8>> {
-        let mut bytes = self.key.bytes().to_vec();
-        bytes.extend_from_slice(&self.epoch.to_le_bytes());
-        zeroize::Zeroizing::new(bytes)
+        let mut out = Writer::with_capacity(1 + 32 + 8);
+        out.u8(CHUNK_KEY_VERSION).raw(self.key.bytes()).u64(self.epoch);
+        zeroize::Zeroizing::new(out.finish())
     }
 
     pub(crate) fn decode(bytes: &[u8]) -> Result<Self> {
-        let malformed = || Error::corrupt("keys: malformed chunk key");
-        let (key, epoch) = bytes.split_first_chunk::<32>().ok_or_else(malformed)?;
-        let epoch = u64::from_le_bytes(epoch.try_into().map_err(|_| malformed())?);
-        Ok(Self { key: Key::new(*key), epoch })
+        let mut input = Reader::new(bytes, "keys");
+        input.version(CHUNK_KEY_VERSION)?;
+        let key = Self { key: Key::new(input.array()?), epoch: input.u64()? };
+        input.end()?;
+        Ok(key)
     }
 }
 

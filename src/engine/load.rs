@@ -13,7 +13,7 @@ use crate::engine::core::Core;
 use crate::engine::head::{self, ChunkKey, Found, Head, Repair, row_chunk};
 use crate::engine::opened_block::OpenedBlocks;
 use crate::engine::read_ahead::ReadAhead;
-use crate::engine::stored_row::{attributes_of, facts_of, source_of};
+use crate::engine::stored_row::{attributes_of, check_codes, facts_of, source_of};
 use crate::engine::user_cell::CellState;
 use crate::engine::user_index::{Attributes, LoadedRow, UserIndex};
 use crate::error::{Error, ErrorKind, Result};
@@ -166,7 +166,10 @@ impl<'a> Loader<'a> {
                         packed.push((number, block.version));
                     }
                     for row in &stored {
-                        rows.push(block_row(row, overlays.get(&row.row), of_space, &plain.own)?);
+                        match block_row(row, overlays.get(&row.row), of_space, &plain.own) {
+                            Err(error) if error.is_of_a_value() => self.damaged.push(error.message().to_owned()),
+                            other => rows.push(other?),
+                        }
                     }
                 }
                 Err(error) => self.damaged.push(format!("block {number}: {}", error.message())),
@@ -213,7 +216,7 @@ impl<'a> Loader<'a> {
                 Err(error) => Err(error),
             };
             match taken {
-                Err(error) if error.kind() == ErrorKind::Corrupt => {
+                Err(error) if error.is_of_a_value() => {
                     self.damaged.push(error.message().to_owned());
                     Ok(())
                 }
@@ -278,6 +281,7 @@ fn block_row<'p>(
     own: &'p HashMap<u32, Vec<f32>>,
 ) -> Result<LoadedRow<'p>> {
     let latest = overlay.unwrap_or(row);
+    check_codes(latest.row, latest.codes)?;
     let packed = match &row.vector {
         StoredVector::Packed(Some(quantised)) if of_space => source_of(quantised),
         _ => VectorSource::None,
@@ -293,7 +297,8 @@ fn block_row<'p>(
 }
 
 fn tail_row(view: &ArchivedRecordV1, row: u32) -> Result<(Facts, Option<Box<Attributes>>)> {
-    let level = crate::memory::Sensitivity::from_code(view.sensitivity);
+    let status = view.status.kind().code();
+    check_codes(row, [view.kind, status, view.sensitivity, view.visibility])?;
     let facts = Facts {
         id: view.id,
         row,
@@ -305,8 +310,8 @@ fn tail_row(view: &ArchivedRecordV1, row: u32) -> Result<(Facts, Option<Box<Attr
         importance: view.importance.to_native(),
         confidence: view.confidence.to_native(),
         kind: view.kind,
-        status: view.status.kind().code(),
-        sensitivity: level.ok_or_else(|| Error::corrupt("record: unknown code"))?.code(),
+        status,
+        sensitivity: view.sensitivity,
         visibility: view.visibility,
         pinned: view.pinned,
         turn: view.kind == Kind::Episode.code() && view.turn.is_some() && view.speaker.is_some(),

@@ -2,13 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use crate::codec::Table;
 use crate::codec::head::Digest;
 use crate::codec::table::{Digested, PACKED, number_of};
+use crate::codec::{Table, terms};
 use crate::engine::core::Core;
 use crate::engine::head::{self, Head, row_chunk};
 use crate::engine::remember::terms_of;
-use crate::engine::rows::decode_terms;
 use crate::engine::user_index::UserIndex;
 use crate::engine::words::{Words, parse};
 use crate::error::{Error, ErrorKind, Result};
@@ -37,7 +36,11 @@ impl Core {
         let stored = self.stored_terms(head, view, &mut words)?;
         for facts in index.arena.iter() {
             let parsed = match stored.get(&facts.row) {
-                Some(bytes) => parse(bytes)?,
+                Some(bytes) => match parse(bytes) {
+                    // In a form that only a newer version reads: as good as another analyser's.
+                    Err(error) if error.kind() == ErrorKind::Unsupported => None,
+                    other => other?,
+                },
                 None => Some((TermList::default(), Vec::new())),
             };
             let (list, told) = match parsed {
@@ -63,7 +66,7 @@ impl Core {
                 self.take_terms(head, view, key, bytes, (&mut own, &mut packed))
             });
             match taken {
-                Err(error) if error.kind() == ErrorKind::Corrupt => {
+                Err(error) if error.is_of_a_value() => {
                     words.damaged.push(error.message().to_owned());
                     Ok(())
                 }
@@ -91,7 +94,7 @@ impl Core {
         let chunk = head.chunk_key(self, view, chunk)?;
         let plain = head.open_value(self, Table::Terms, key, &chunk, bytes)?;
         if is_list {
-            packed.extend(decode_terms(&plain)?.into_iter().map(|(row, terms)| (row, terms.to_vec())));
+            packed.extend(terms::decode_lists(&plain)?.into_iter().map(|(row, terms)| (row, terms.to_vec())));
         } else {
             own.insert(number as u32, plain.to_vec());
         }

@@ -25,7 +25,7 @@ pub struct Maintenance {
     pub strays_removed: u32,
     /// Memories whose words were analysed anew, because the analyser has changed.
     pub memories_reindexed: u64,
-    /// What was passed over because it is damaged, by name.
+    /// What was passed over because it is damaged, or written by a newer version, by name.
     pub damaged: Vec<String>,
     /// Whether all was done; otherwise the next upkeep goes on from here.
     pub finished: bool,
@@ -125,9 +125,9 @@ impl Core {
 }
 
 impl Maintenance {
-    /// Damage is named and passed over.
+    /// Damage, and what only a newer version can read, is named and passed over.
     fn note(&mut self, error: Error) -> Result<()> {
-        if error.kind() != ErrorKind::Corrupt {
+        if !error.is_of_a_value() {
             return Err(error);
         }
         self.damaged.push(error.message().to_owned());

@@ -25,6 +25,9 @@ pub(crate) struct Page {
     pub(crate) damaged: Vec<String>,
 }
 
+/// Memories, and what is said of those that only a newer version can read.
+type KnownRecords = (Vec<Memory>, Vec<String>);
+
 /// What to list.
 pub(crate) struct Listing {
     pub(crate) level: Sensitivity,
@@ -110,12 +113,31 @@ impl Core {
             let mut rest = rows.into_iter().filter(|(row, _)| *row >= listing.from_row);
             let page: Vec<(u32, u32)> = rest.by_ref().take(listing.limit).collect();
             let next = rest.next().map(|(row, _)| row);
-            if let Some(memories) = self.page_records(hash, version, &page)? {
+            if let Some((memories, newer)) = self.known_records(hash, version, &page)? {
+                let damaged = damaged.into_iter().chain(newer).collect();
                 return Ok(Page { memories, total, next, damaged });
             }
             self.wait_for_commit(hash);
         }
         Err(Error::busy("list: the user's memories changed faster than they could be read; try again"))
+    }
+
+    /// The records that this version can read, and what is said of the others; `None` where the shard is ahead.
+    fn known_records(&self, user: UserHash, as_of: u64, page: &[(u32, u32)]) -> Result<Option<KnownRecords>> {
+        match self.page_records(user, as_of, page) {
+            Err(error) if error.kind() == ErrorKind::Unsupported => {}
+            other => return Ok(other?.map(|memories| (memories, Vec::new()))),
+        }
+        let (mut known, mut newer) = (Vec::with_capacity(page.len()), Vec::new());
+        for place in page {
+            match self.page_records(user, as_of, &[*place]) {
+                Ok(Some(memories)) => known.extend(memories),
+                Ok(None) => return Ok(None),
+                Err(error) if error.kind() == ErrorKind::Unsupported => newer.push(error.message().to_owned()),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(Some((known, newer)))
     }
 
     /// The records of rows at known versions; `None` where the shard is ahead of the index.
@@ -153,7 +175,7 @@ impl Core {
             for change in entry.rows.iter().filter(|change| change.row == row) {
                 let before = change.before.as_deref().map(record::decode).transpose()?;
                 let before = before.filter(|memory| memory.sensitivity <= level);
-                changes.push(Change { verb: entry.verb, at: entry.at, before });
+                changes.push(Change { verb: entry.verb.verb()?, at: entry.at, before });
             }
             Ok(())
         })?;

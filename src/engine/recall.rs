@@ -250,7 +250,7 @@ impl Core {
                     continue;
                 }
                 Ok(_) => format!("records: row {row} of {user} is missing or stale"),
-                Err(error) if error.kind() == ErrorKind::Corrupt => error.message().to_owned(),
+                Err(error) if error.is_of_a_value() => error.message().to_owned(),
                 Err(error) => return Err(error),
             };
             if crate::engine::head::version_in(&view, user)? != Some(ranking.version) {

@@ -1,13 +1,11 @@
 //! Analysing texts again when the analyser has changed. Until that is done, their terms are made anew at each load.
 
-use crate::codec::bytes::Writer;
 use crate::codec::head::BLOCK_ROWS;
 use crate::codec::table::PACKED;
-use crate::codec::{Table, UserHash};
+use crate::codec::{Table, UserHash, terms};
 use crate::engine::core::Core;
 use crate::engine::head::row_chunk;
 use crate::engine::remember::terms_of;
-use crate::engine::rows::decode_terms;
 use crate::engine::user_writer::{Before, UserWriter};
 use crate::engine::words::parse;
 use crate::error::Result;
@@ -69,14 +67,20 @@ impl UserWriter<'_, '_> {
     fn reindex_block(&mut self, block: u32, stems: &mut Stems) -> Result<u64> {
         let number = PACKED | u64::from(block);
         let Some(list) = self.value(Table::Terms, number, u64::from(block))? else { return Ok(0) };
-        let (mut out, mut done) = (Writer::default(), 0);
-        for (row, old) in decode_terms(&list)? {
+        let (mut lists, mut done) = (Vec::new(), 0);
+        for (row, old) in terms::decode_lists(&list)? {
             let new = self.new_terms(row, old, stems)?;
             done += u64::from(new.is_some());
-            out.u32(row).block(new.as_deref().unwrap_or(old));
+            lists.push((row, new.unwrap_or_else(|| old.to_vec())));
         }
         if done > 0 {
-            self.put_value(Table::Terms, number, u64::from(block), &out.finish(), Before::Perhaps)?;
+            self.put_value(
+                Table::Terms,
+                number,
+                u64::from(block),
+                &terms::encode_lists(lists.iter().map(|(row, list)| (*row, list.as_slice()))),
+                Before::Perhaps,
+            )?;
         }
         Ok(done)
     }

@@ -163,7 +163,7 @@ impl UserWriter<'_, '_> {
         }
         if !rows.is_empty() {
             let at = self.now();
-            self.log(&LogEntry { verb: Verb::Remember, at, rows })?;
+            self.log(&LogEntry { verb: Verb::Remember.into(), at, rows })?;
         }
         Ok(outcomes)
     }

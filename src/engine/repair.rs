@@ -15,7 +15,7 @@ use crate::engine::core::{Core, ShardState};
 use crate::engine::doctor::{Damage, Patient, ShardReport};
 use crate::error::{Error, ErrorKind, Result};
 use crate::seal::SlotOwner;
-use crate::storage::{Rebuilt, WriteSet};
+use crate::storage::{ReadView, Rebuilt, WriteSet};
 use carve::Carved;
 use salvage::Salvage;
 
@@ -47,6 +47,7 @@ impl Core {
         let mut done = Repaired::default();
         self.repair_files()?;
         self.repair_snapshots(&mut done)?;
+        let mut refused = None;
         for number in 0..self.shard_count() {
             let state = self.shard_at(number);
             let turn = match state.serving() {
@@ -55,21 +56,44 @@ impl Core {
             };
             let one = match turn {
                 // Where it can't even be read, nobody writes to it.
-                Err(error) if error.kind() == ErrorKind::Corrupt => self.repair_shard(number as u32)?,
-                other => other?,
+                Err(error) if error.kind() == ErrorKind::Corrupt => self.repair_shard(number as u32),
+                other => other,
             };
-            done.add(one);
+            match one {
+                Ok(one) => done.add(one),
+                Err(error) if error.kind() == ErrorKind::Unsupported => refused = refused.or(Some(error)),
+                Err(error) => return Err(error),
+            }
         }
-        Ok(done)
+        refused.map_or(Ok(done), Err)
+    }
+
+    /// What this version does not know must not get lost in a repair by it.
+    fn check_known(report: &ShardReport) -> Result<()> {
+        let newer = report.damaged.iter().find(|damage| damage.is_newer()).map(ToString::to_string);
+        let table = match report.view.as_ref().map(ReadView::unknown_tables) {
+            Some(Ok(names)) => names.first().map(|name| Error::newer(format!("table {name}")).message().to_owned()),
+            Some(Err(error)) if error.kind() == ErrorKind::Unsupported => Some(error.message().to_owned()),
+            Some(Err(error)) if error.kind() != ErrorKind::Corrupt => return Err(error),
+            _ => None,
+        };
+        match newer.or(table) {
+            None => Ok(()),
+            Some(what) => {
+                let number = report.number;
+                Err(Error::unsupported(format!("shard {number:02}: not repaired, that version has to do it: {what}")))
+            }
+        }
     }
 
     /// Nothing may be committed to the shard meanwhile.
     fn repair_shard(&self, number: u32) -> Result<Repaired> {
         let mut report = self.examine_shard(number)?;
         let mut done = Repaired::default();
-        if report.damaged.is_empty() {
+        if report.damaged.iter().all(Damage::is_newer) {
             return Ok(done);
         }
+        Self::check_known(&report)?;
         self.add_hidden(&mut report)?;
         // In damaged pages also one that was whole may meet a page that is not.
         let is_ill = |patient: &Patient| report.pages_damaged || matches!(patient, Patient::Ill(_));

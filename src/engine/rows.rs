@@ -6,13 +6,13 @@ use crate::codec::block::{Quantised, StoredRow, StoredVector, decode_overlay, en
 use crate::codec::head::BLOCK_ROWS;
 use crate::codec::pack::{Pack, rows_per_pack};
 use crate::codec::table::{PACKED, numbered};
-use crate::codec::{Table, record, vector};
+use crate::codec::{Table, record, terms, vector};
 use crate::engine::full_vectors::{PACKS_MAX, pack_number, packs_per_block};
 use crate::engine::head::row_chunk;
 use crate::engine::stored_row::to_stored;
 use crate::engine::user_index::{Attributes, IndexChange, facts_of};
 use crate::engine::user_writer::{Before, UserWriter};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::index::vector::Facts;
 use crate::kernel::padded;
 use crate::memory::{Memory, MemoryId, Vector};
@@ -133,7 +133,7 @@ impl UserWriter<'_, '_> {
         }
         let block = u64::from(row / BLOCK_ROWS);
         let Some(list) = self.value(Table::Terms, PACKED | block, block)? else { return Ok(Vec::new()) };
-        let found = decode_terms(&list)?.into_iter().find(|(of, _)| *of == row);
+        let found = terms::decode_lists(&list)?.into_iter().find(|(of, _)| *of == row);
         Ok(found.map(|(_, terms)| terms.to_vec()).unwrap_or_default())
     }
 
@@ -299,12 +299,8 @@ impl UserWriter<'_, '_> {
     }
 
     fn write_terms(&mut self, block: u32, rows: &[BlockRow]) -> Result<()> {
-        let mut out = crate::codec::bytes::Writer::default();
-        for row in rows {
-            out.u32(row.facts.row).block(&row.terms);
-        }
-        let number = PACKED | u64::from(block);
-        self.put_value(Table::Terms, number, u64::from(block), &out.finish(), Before::Perhaps)
+        let lists = terms::encode_lists(rows.iter().map(|row| (row.facts.row, row.terms.as_slice())));
+        self.put_value(Table::Terms, PACKED | u64::from(block), u64::from(block), &lists, Before::Perhaps)
     }
 }
 
@@ -340,14 +336,4 @@ impl Kept {
             Self::Nothing => StoredVector::None,
         }
     }
-}
-
-/// The terms of a block: each row with its list.
-pub(crate) fn decode_terms(bytes: &[u8]) -> Result<Vec<(u32, &[u8])>> {
-    let mut input = crate::codec::bytes::Reader::new(bytes, "terms");
-    let mut rows = Vec::new();
-    while !input.rest().is_empty() {
-        rows.push((input.u32()?, input.block()?));
-    }
-    if rows.len() > BLOCK_ROWS as usize { Err(Error::corrupt("terms: malformed")) } else { Ok(rows) }
 }

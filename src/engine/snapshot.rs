@@ -64,7 +64,7 @@ impl Core {
         for id in snapshots.ids()? {
             match snapshots.open(&self.keyring, id) {
                 Ok(reader) => found.push(Snapshot::of(&reader)),
-                Err(error) if error.kind() == ErrorKind::Corrupt => found.push(Snapshot::unreadable(id, &error)),
+                Err(error) if error.is_of_a_value() => found.push(Snapshot::unreadable(id, &error)),
                 Err(error) if error.kind() == ErrorKind::NotFound => {}
                 Err(error) => return Err(error),
             }

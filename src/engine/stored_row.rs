@@ -1,10 +1,11 @@
 //! Rows between the index and the disk.
 
 use crate::codec::block::{Quantised, StoredRow, StoredVector};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::index::attributes::Attributes;
 use crate::index::vector::{Facts, VectorSource};
 use crate::kernel::RowScale;
+use crate::memory::{Kind, Sensitivity, StatusKind, Visibility};
 
 /// A row as a block or an overlay keeps it.
 pub(crate) fn to_stored<'a>(facts: &Facts, vector: StoredVector<'a>, attributes: &'a [u8]) -> StoredRow<'a> {
@@ -24,6 +25,20 @@ pub(crate) fn to_stored<'a>(facts: &Facts, vector: StoredVector<'a>, attributes:
         space: facts.space,
         vector,
         attributes,
+    }
+}
+
+/// Whether this version knows kind, status, sensitivity and visibility of a row.
+pub(crate) fn check_codes(row: u32, [kind, status, sensitivity, visibility]: [u8; 4]) -> Result<()> {
+    let known = [
+        ("kind", kind, Kind::from_code(kind).is_some()),
+        ("status", status, StatusKind::from_code(status).is_some()),
+        ("sensitivity", sensitivity, Sensitivity::from_code(sensitivity).is_some()),
+        ("visibility", visibility, Visibility::from_code(visibility).is_some()),
+    ];
+    match known.iter().find(|(.., known)| !known) {
+        None => Ok(()),
+        Some((field, code, _)) => Err(Error::newer(format!("row {row}: {field} {code}"))),
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use crate::codec::measured::Measured;
 use crate::engine::words::{self, Words};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, NEWER, Result};
 use crate::index::attributes::Schema;
 use crate::index::vector::{Arena, Facts, NewRow, VectorSource};
 use crate::kernel::Dispatch;
@@ -252,7 +252,10 @@ impl UserIndex {
     pub(crate) fn facts_of_id(&self, id: MemoryId) -> Result<Option<&Facts>> {
         let facts = self.arena.facts_by_id(id.as_bytes());
         match self.damaged.first() {
-            Some(damaged) if facts.is_none() => Err(Error::corrupt(format!("id {id}: not found, but {damaged}"))),
+            Some(damaged) if facts.is_none() => {
+                let kind = if damaged.ends_with(NEWER) { ErrorKind::Unsupported } else { ErrorKind::Corrupt };
+                Err(Error::new(kind, format!("id {id}: not found, but {damaged}")))
+            }
             _ => Ok(facts),
         }
     }

@@ -3,7 +3,7 @@
 use crate::codec::head::UserFacts;
 use crate::codec::log_entry::LogEntry;
 use crate::codec::table::{hashed, numbered};
-use crate::codec::{Table, UserHash};
+use crate::codec::{Table, UserHash, tombstone};
 use crate::engine::core::Core;
 use crate::engine::head::{ChunkKey, Head, log_chunk};
 use crate::engine::transaction::{Staged, Transaction};
@@ -96,7 +96,7 @@ impl UserWriter<'_, '_> {
     pub(crate) fn put_tombstone(&mut self, hash: [u8; 16]) -> Result<()> {
         sabotage!(9, return Ok(()));
         let seal = self.head().keys.tombstone.derive("mnemic seal tombstones");
-        let at = self.now().as_micros().to_le_bytes();
+        let at = tombstone::encode(self.now().as_micros());
         self.put_sealed(Table::Tombstones, &hashed(self.user, hash), &seal, 0, &at, Before::Perhaps)
     }
 

@@ -6,6 +6,8 @@ use crate::codec::bytes::{Reader, Writer};
 use crate::error::Result;
 use crate::memory::{Evidence, Memory, MetaValue, Timestamp};
 
+const VERSION: u8 = 1;
+
 /// The filterable parts of one memory.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Attributes {
@@ -49,6 +51,7 @@ impl Attributes {
     /// The attributes in bytes, for a block.
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut out = Writer::default();
+        out.u8(VERSION);
         let fields = [&self.scene, &self.speaker, &self.language, &self.session];
         fields.into_iter().for_each(|field| put_text(&mut out, field.as_deref()));
         put_text(&mut out, self.slot.as_ref().map(|slot| slot.0.as_str()));
@@ -65,10 +68,12 @@ impl Attributes {
 
     pub(crate) fn decode(bytes: &[u8]) -> Result<Self> {
         let mut input = Reader::new(bytes, "attributes");
+        input.version(VERSION)?;
         let (scene, speaker) = (take_text(&mut input)?, take_text(&mut input)?);
         let (language, session) = (take_text(&mut input)?, take_text(&mut input)?);
         let slot = take_text(&mut input)?.zip(take_text(&mut input)?);
-        let evidence = Evidence::from_code(input.u8()?).ok_or_else(|| input.corrupt())?;
+        let evidence = input.u8()?;
+        let evidence = Evidence::from_code(evidence).ok_or_else(|| input.newer("evidence", evidence))?;
         let seq = input.u32()?;
         let (event_at, revised_at, ended_at) = (take_time(&mut input)?, take_time(&mut input)?, take_time(&mut input)?);
         let tags = take_texts(&mut input)?.into_boxed_slice();
@@ -169,7 +174,7 @@ fn take_value(input: &mut Reader<'_>) -> Result<MetaValue> {
         2 => MetaValue::Float(input.f64()?),
         3 => MetaValue::Bool(input.u8()? != 0),
         4 => MetaValue::List(take_texts(input)?),
-        _ => return Err(input.corrupt()),
+        other => return Err(input.newer("type", other)),
     })
 }
 

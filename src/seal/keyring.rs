@@ -253,8 +253,8 @@ impl Keyring {
     pub(crate) fn read_intent(&self, shard: u32) -> Result<Option<UserHash>> {
         let mut bytes = [0; INTENT_BYTES];
         self.io("read", |file| file.read_at(keyring::intent_offset(shard), &mut bytes))?;
-        let read = Intent::decode(&bytes);
-        Ok(read.filter(|(i, tag)| same_tag(tag, &self.intent_tag(shard, &i.encode()))).map(|(i, _)| i.user))
+        let read = Intent::decode(&bytes, |body, tag| same_tag(tag, &self.intent_tag(shard, body)))?;
+        Ok(read.map(|(intent, _)| intent.user))
     }
 
     /// Makes everything written durable.

@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 use crate::codec::manifest::{self, Manifest};
 use crate::error::{Error, Result};
 use crate::memory::Space;
-use crate::seal::{Keyring, MasterKey};
+use crate::seal::{Keyring, MasterKey, Suite};
 use crate::storage::{Look, Rebuilt, Shard, Snapshots, reserve};
 use crate::world::{File, World, file_error, read_to_vec, retry_interrupted, write_new_durable};
 
@@ -28,6 +28,8 @@ pub(crate) struct Setup {
     /// Whether a missing store is made.
     pub(crate) create: bool,
     pub(crate) reserve_bytes: u64,
+    /// Cipher suite of a new store; `None` takes the fastest.
+    pub(crate) suite: Option<Suite>,
 }
 
 /// The directory of an open store, held by its lock.
@@ -65,8 +67,10 @@ impl Directory {
             creation::Found::Store => None,
             creation::Found::Nothing => Some(creation::create(world, path, setup)?),
         };
-        creation::remove_strays(world, path)?;
+        // A store that is refused is left as it is.
         let manifest = read_manifest(world, path)?;
+        creation::remove_strays(world, path)?;
+        let suite = Suite::from_code(manifest.suite)?;
         if let Some(shards) = setup.shards.filter(|shards| *shards != manifest.shards) {
             return Err(Error::invalid(format!("shards: {shards} asked for, the store has {}", manifest.shards)));
         }
@@ -74,6 +78,9 @@ impl Directory {
             Some(keyring) => keyring,
             None => Keyring::open(world, path, manifest.store_id, &setup.master)?,
         };
+        if keyring.suite() != suite {
+            return Err(Error::corrupt("KEYRING: of another cipher suite than MANIFEST says"));
+        }
         Snapshots::new(world, path.join(SNAPSHOTS), manifest.store_id).remove_strays()?;
         // A name that an earlier process gave a rewritten shard must outlive what is written to it from now on.
         sync_names(world, &path.join(SHARDS))?;

@@ -22,7 +22,7 @@ pub(crate) fn shard_error(shard: u32, cause: impl Into<redb::Error>) -> Error {
         }
         redb::Error::DatabaseClosed => Error::closed(format!("{name}: closed")),
         redb::Error::UpgradeRequired(version) => {
-            Error::unsupported(format!("{name}: file of an older redb, version {version}"))
+            Error::corrupt(format!("{name}: a file of redb's format {version}, which no version of mnemic writes"))
         }
         _ => Error::corrupt(format!("{name}: damaged")).with_source(cause),
     }

@@ -2,7 +2,10 @@ use std::cell::OnceCell;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use redb::{ReadOnlyTable, ReadTransaction, ReadableTableMetadata, TableDefinition};
+use redb::{
+    MultimapTableHandle, ReadOnlyTable, ReadTransaction, ReadableTable, ReadableTableMetadata, TableDefinition,
+    TableHandle,
+};
 
 use crate::codec::table::numbered;
 use crate::codec::{Table, UserHash};
@@ -43,6 +46,38 @@ impl ReadView {
                 bytes += stats.stored_bytes() + stats.metadata_bytes() + stats.fragmented_bytes();
             }
             Ok(bytes)
+        })
+    }
+
+    /// Tables that this version does not know.
+    ///
+    /// # Errors
+    ///
+    /// `Unsupported`: one that does not even hold bytes.
+    pub(crate) fn unknown_tables(&self) -> Result<Vec<String>> {
+        contained(self.shard, || {
+            let failed = |error: redb::StorageError| self.open.error(error);
+            if let Some(table) = self.transaction.list_multimap_tables().map_err(failed)?.next() {
+                return Err(Error::newer(format!("table {}", table.name())));
+            }
+            let names = self.transaction.list_tables().map_err(failed)?.map(|table| table.name().to_owned());
+            Ok(names.filter(|name| !Table::ALL.iter().any(|table| table.name() == name)).collect())
+        })
+    }
+
+    /// Hands every value of a table that this version does not know to `visit`.
+    pub(super) fn scan_unknown(&self, name: &str, mut visit: impl FnMut(&[u8], &[u8]) -> Result<()>) -> Result<()> {
+        contained(self.shard, || {
+            let definition = TableDefinition::<&[u8], &[u8]>::new(name);
+            let table = self.transaction.open_table(definition).map_err(|error| match error {
+                redb::TableError::Storage(error) => self.open.error(error),
+                _ => Error::newer(format!("table {name}")),
+            })?;
+            for item in table.iter().map_err(|error| self.open.error(error))? {
+                let (key, value) = item.map_err(|error| self.open.error(error))?;
+                visit(key.value(), value.value())?;
+            }
+            Ok(())
         })
     }
 

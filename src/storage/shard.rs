@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use parking_lot::RwLock;
 
+use crate::codec::standing::Standing;
 use crate::error::{Error, ErrorKind, Result};
 use crate::storage::fault::damaged;
 use crate::storage::{ReadView, WriteSet};
@@ -20,7 +21,7 @@ pub(crate) use examine::Look;
 pub(crate) use open::CACHE_BYTES;
 pub(super) use open::Open;
 pub(crate) use rebuild::Rebuilt;
-use standing::{LAST_SEQ, Standing};
+use standing::{LAST_SEQ, check_users, standing_of};
 
 /// A file up to this size is verified before the first commit of a process; of a larger one the doctor tells.
 const CHECKED_BYTES: u64 = 16 << 20;
@@ -176,12 +177,12 @@ impl Shard {
     }
 
     fn seq_in(&self, view: &ReadView) -> Result<u64> {
-        Ok(Standing::of(view, self.store_id, self.number)?.seq)
+        Ok(standing_of(view, self.store_id, self.number)?.seq)
     }
 
     /// Checks that table `users` has every row that was ever put into it; how many there are.
     pub(crate) fn check_users(&self, view: &ReadView) -> Result<u64> {
-        Standing::of(view, self.store_id, self.number)?.check_users(view, self.number)
+        check_users(&standing_of(view, self.store_id, self.number)?, view)
     }
 
     /// Closes the file; later calls answer `Closed`.

@@ -9,7 +9,7 @@ const DAMAGED: i32 = 4;
 
 /// Where sealed values of a table begin in a file: magic and code, as `docs/file-format.md` has them.
 fn frames(bytes: &[u8], table: u8) -> Vec<usize> {
-    let magic = [b'M', b'N', b'F', 0, table];
+    let magic = [b'M', b'N', b'F', 1, table];
     bytes.windows(5).enumerate().filter(|(_, window)| *window == magic).map(|(at, _)| at).collect()
 }
 

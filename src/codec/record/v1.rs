@@ -46,6 +46,11 @@ pub(crate) struct RecordV1 {
     pub(crate) metadata: Vec<(String, MetaV1)>,
 }
 
+/// Little-endian, unaligned, with offsets of 32 bits: whoever turns on another feature of rkyv gets no program at all.
+const _: () = {
+    assert!(size_of::<ArchivedRecordV1>() == 309 && align_of::<ArchivedRecordV1>() == 1);
+};
+
 #[derive(Archive, Serialize)]
 pub(crate) enum StatusV1 {
     Active,
@@ -154,9 +159,9 @@ impl From<&MetaValue> for MetaV1 {
     }
 }
 
-/// A code that no version 1 ever wrote.
-fn known<T>(value: Option<T>) -> Result<T> {
-    value.ok_or_else(|| Error::corrupt("record: unknown code"))
+/// What a code stands for; one that this version does not know is a newer one's.
+fn known<T>(field: &str, code: u8, read: fn(u8) -> Option<T>) -> Result<T> {
+    read(code).ok_or_else(|| Error::newer(format!("record: {field} {code}")))
 }
 
 fn text(value: &rkyv::option::ArchivedOption<rkyv::string::ArchivedString>) -> Option<String> {
@@ -180,7 +185,7 @@ impl ArchivedRecordV1 {
     pub(crate) fn to_memory(&self) -> Result<Memory> {
         Ok(Memory {
             id: MemoryId::from_bytes(self.id),
-            kind: known(Kind::from_code(self.kind))?,
+            kind: known("kind", self.kind, Kind::from_code)?,
             text: self.text.as_str().to_owned(),
             slot: self.slot.as_ref().map(|pair| Slot::new(pair.0.as_str(), pair.1.as_str())),
             value: text(&self.value),
@@ -191,10 +196,10 @@ impl ArchivedRecordV1 {
             turn: self.turn.as_ref().map(|pair| Turn::new(pair.0.as_str(), pair.1.to_native())),
             importance: self.importance.to_native(),
             confidence: self.confidence.to_native(),
-            evidence: known(Evidence::from_code(self.evidence))?,
+            evidence: known("evidence", self.evidence, Evidence::from_code)?,
             status: self.status.to_status()?,
-            sensitivity: known(Sensitivity::from_code(self.sensitivity))?,
-            visibility: known(Visibility::from_code(self.visibility))?,
+            sensitivity: known("sensitivity", self.sensitivity, Sensitivity::from_code)?,
+            visibility: known("visibility", self.visibility, Visibility::from_code)?,
             pinned: self.pinned,
             created_at: Timestamp::from_micros(self.created_at.to_native()),
             event_at: time(&self.event_at),
@@ -231,11 +236,11 @@ impl ArchivedStatusV1 {
             Self::Candidate => Status::Candidate,
             Self::Superseded { by, reason } => Status::Superseded {
                 by: by.as_ref().map(|id| MemoryId::from_bytes(*id)),
-                reason: known(SupersedeReason::from_code(*reason))?,
+                reason: known("reason", *reason, SupersedeReason::from_code)?,
             },
             Self::Archived { since, reason } => Status::Archived {
                 since: Timestamp::from_micros(since.to_native()),
-                reason: known(ArchiveReason::from_code(*reason))?,
+                reason: known("reason", *reason, ArchiveReason::from_code)?,
             },
         })
     }
@@ -254,7 +259,7 @@ impl ArchivedStatusV1 {
 
 impl ArchivedSourceV1 {
     fn to_source(&self) -> Result<Source> {
-        let trust = self.trust.as_ref().map(|code| known(Trust::from_code(*code))).transpose()?;
+        let trust = self.trust.as_ref().map(|code| known("trust", *code, Trust::from_code)).transpose()?;
         Ok(Source {
             session: text(&self.session),
             turns: self.turns.as_ref().map(|pair| (pair.0.to_native(), pair.1.to_native())),

@@ -1,6 +1,6 @@
 //! One user: every value opened, decoded, counted, and held against the others that speak of it.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::shard::missing;
 use super::{Damage, told};
@@ -10,14 +10,13 @@ use crate::codec::log_entry::LogEntry;
 use crate::codec::pack::{Pack, rows_per_pack};
 use crate::codec::table::{PACKED, number_of};
 use crate::codec::trace::StoredTrace;
-use crate::codec::{Table, frame, record, terms, vector};
+use crate::codec::{Table, frame, record, terms, tombstone, vector};
 use crate::engine::core::Core;
 use crate::engine::full_vectors::{pack_number, packs_per_block};
 use crate::engine::head::{ChunkKey, Head, log_chunk, row_chunk, trace_chunk};
-use crate::engine::rows::decode_terms;
 use crate::engine::stored_row::facts_of as facts_of_row;
 use crate::engine::user_index::facts_of;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::index::vector::Facts;
 use crate::storage::ReadView;
 
@@ -41,6 +40,8 @@ pub(crate) struct Examiner<'a> {
 #[derive(Default)]
 struct Seen {
     records: BTreeMap<u32, Facts>,
+    /// Rows whose records only a newer version can read.
+    newer_records: BTreeSet<u32>,
     own_vectors: BTreeMap<u32, u32>,
     /// Commit, and rows that are present.
     packs: BTreeMap<u64, (u64, u64)>,
@@ -94,6 +95,9 @@ impl<'a> Examiner<'a> {
     }
 
     fn say(&mut self, table: Table, number: Option<u64>, error: Error) -> Result<()> {
+        if table == Table::Records && error.kind() == ErrorKind::Unsupported {
+            self.seen.newer_records.extend(number.map(|row| row as u32));
+        }
         let says = told(error)?;
         self.add(table, number, &says);
         Ok(())
@@ -127,7 +131,7 @@ impl<'a> Examiner<'a> {
     fn look_at_tombstone(&self, key: &[u8], bytes: &[u8]) -> Result<()> {
         let seal = self.head.keys.tombstone.derive("mnemic seal tombstones");
         let opened = self.core.sealer.open(&seal, &self.head.place(Table::Tombstones, key, 0), bytes)?;
-        if opened.plain.len() == 8 { Ok(()) } else { Err(missing("malformed")) }
+        tombstone::decode(&opened.plain).map(drop)
     }
 
     fn decode(&mut self, table: Table, number: u64, version: u64, plain: &[u8]) -> Result<()> {
@@ -153,9 +157,12 @@ impl<'a> Examiner<'a> {
                 self.seen.overlays.insert(row, (facts_of_row(&stored), Kept::of(&stored.vector)));
             }
             Table::Terms if number < PACKED => _ = terms::decode(plain)?,
-            Table::Terms => decode_terms(plain)?.into_iter().try_for_each(|(_, list)| terms::decode(list).map(drop))?,
+            Table::Terms => {
+                terms::decode_lists(plain)?.into_iter().try_for_each(|(_, list)| terms::decode(list).map(drop))?;
+            }
             Table::Log => {
                 let entry = LogEntry::decode(plain)?;
+                entry.verb.verb()?;
                 let mut images = entry.rows.iter().filter_map(|change| change.before.as_deref());
                 images.try_for_each(|image| record::decode(image).map(drop))?;
             }
@@ -197,6 +204,7 @@ impl<'a> Examiner<'a> {
         let records = std::mem::take(&mut self.seen.records);
         for (row, (facts, kept)) in &closed {
             match records.get(row) {
+                None if self.seen.newer_records.contains(row) => {}
                 None => self.add(Table::Records, Some(u64::from(*row)), "missing"),
                 Some(found) if found != facts => self.add(Table::Records, Some(u64::from(*row)), "stale"),
                 Some(_) => {}

@@ -5,21 +5,27 @@ use zeroize::Zeroizing;
 use crate::codec::block::{Quantised, StoredRow, StoredVector, encode_block, encode_overlay};
 use crate::codec::bytes::Writer;
 use crate::codec::export::{Line, Manifest as ExportManifest};
+use crate::codec::features::Features;
 use crate::codec::head::{SlotRef, UserFacts};
 use crate::codec::keyring::{Header, Intent, MasterKind, Slot, SlotState, WRAPPED_BYTES};
 use crate::codec::log_entry::{LogEntry, RowChange};
 use crate::codec::manifest::Manifest;
+use crate::codec::measured::Measured;
 use crate::codec::pack::Pack;
 use crate::codec::receipt::Receipt;
-use crate::codec::snapshot::{RowKey, Section, Tail, encode_row, encode_section};
+use crate::codec::snapshot::{Entry, RowKey, Section, Tail, encode_row, encode_section};
+use crate::codec::standing::{Standing, UsersSum};
+use crate::codec::terms::encode_lists;
 use crate::codec::trace::{PARTS, StoredHit, StoredTrace};
-use crate::codec::{Table, UserHash, frame, record, vector};
+use crate::codec::{Table, UserHash, frame, record, tombstone, vector};
+use crate::engine::head::ChunkKey;
 use crate::engine::remember::terms_of;
 use crate::error::Result;
 use crate::index::attributes::Attributes;
 use crate::memory::{
     Calibration, Kind, Memory, MemoryId, NewMemory, Slot as About, Space, Timestamp, UserId, Vector, Verb,
 };
+use crate::seal::Key;
 use crate::text::Stems;
 
 type Sample = (&'static str, Vec<u8>);
@@ -76,13 +82,12 @@ fn of_memories(all: &mut Vec<Sample>) -> Result<()> {
     for memory in memories()? {
         let (record, terms) = (record::encode(&memory)?, terms_of(&memory, &mut Stems::default()));
         let vector = vector::encode(0, &Vector::new(&[0.5; 8])?);
-        let mut list = Writer::default();
-        list.u32(3).block(&terms).u32(4).block(&[]);
+        let lists = encode_lists([(3, terms.as_slice()), (4, &[])]);
         all.extend(Attributes::of(&memory).map(|attributes| ("attributes", attributes.encode())));
         let rows = vec![RowChange { row: 1, before: Some(record.clone()) }, RowChange { row: 2, before: None }];
-        all.push(("log entry", LogEntry { verb: Verb::Update, at: memory.created_at, rows }.encode()));
+        all.push(("log entry", LogEntry { verb: Verb::Update.into(), at: memory.created_at, rows }.encode()));
         all.push(("snapshot row", encode_row(&record, &vector)));
-        all.extend([("record", record), ("terms", terms), ("terms of a block", list.finish()), ("vector", vector)]);
+        all.extend([("record", record), ("terms", terms), ("terms of a block", lists), ("vector", vector)]);
     }
     Ok(())
 }
@@ -139,14 +144,42 @@ fn of_users(all: &mut Vec<Sample>) -> Result<()> {
     all.push(("row of users", slot.encode(&frame)));
     all.push(("row of users", SlotRef { erased: true, ..slot }.encode(&[])));
     all.push(("frame", frame));
-    all.push(("head", UserFacts::new(UserId::new("ada")?).encode()));
+    let mut facts = UserFacts::new(UserId::new("ada")?);
+    all.push(("head", facts.encode()));
+    facts.digests[1].add(&[9; 32]);
+    facts.measured = Some(Measured {
+        space: 1,
+        rows: 9000,
+        sampled: [768.0, 0.5, 12.0],
+        asked: [640.0, -0.25, 9.0],
+        questions: 64,
+        watched: 70_000,
+        watch: [1.0, 2.0, 3.0, 4.0, 0.5],
+    });
+    (facts.next_row, facts.next_log, facts.next_trace, facts.analyser) = (300, 1 << 40, 7, 0x0001_0002);
+    (facts.live, facts.log_images, facts.linked, facts.paused, facts.closed_blocks) = (299, 5, 4, true, 1);
+    all.push(("head", facts.encode()));
+    all.push(("chunk key", ChunkKey { key: Key::new([6; 32]), epoch: 1 << 33 }.encode().to_vec()));
+    all.push(("tombstone", tombstone::encode(-7)));
+    let users = UsersSum { count: 2, sum: 1 << 100 };
+    all.push(("last_seq", Standing::new(77, [7; 16], 3).with_users(users).encode()));
     Ok(())
 }
 
 fn of_stores(all: &mut Vec<Sample>) -> Result<()> {
     let mut space = Space::new("model", 8)?.languages(["en"])?.calibrated(Calibration::new(0.1, 0.8)?);
     space.mean = Some(vec![0.25; 8]);
-    all.push(("manifest", Manifest { store_id: [7; 16], shards: 4, suite: 1, spaces: vec![space] }.encode()));
+    let features = Features { compatible: ["hints".to_owned()].into(), ..Features::default() };
+    let plain = Manifest {
+        store_id: [7; 16],
+        shards: 4,
+        suite: 1,
+        spaces: vec![space],
+        features: Features::default(),
+        extra: Vec::new(),
+    };
+    all.push(("manifest", plain.encode()));
+    all.push(("manifest", Manifest { features, extra: vec![1, 2, 3], ..plain }.encode()));
     let wrapped = [4; WRAPPED_BYTES];
     let passphrase = MasterKind::Passphrase { salt: [1; 16], memory_kib: 64, passes: 1, lanes: 1 };
     for master in [MasterKind::LocalFile, MasterKind::Callback, passphrase] {
@@ -170,6 +203,9 @@ fn of_stores(all: &mut Vec<Sample>) -> Result<()> {
         directory_hash: [7; 32],
     };
     all.push(("snapshot tail", [tail.encode(), vec![9; 32]].concat()));
+    let mut entry = Writer::default();
+    Entry { user: USER, generation: 2, as_of: 1 << 35, at: 9, room: 300 }.encode(&mut entry);
+    all.push(("snapshot entry", entry.finish()));
     let rows = vec![RowKey { id: [1; 16], key: Zeroizing::new([2; 32]), number: 3, at: 4, len: 5 }];
     all.push(("snapshot section", encode_section(&Section { forgotten: 1, rows }).to_vec()));
     Ok(())

@@ -53,20 +53,21 @@ impl Evidence {
     }
 
     fn hear_log(&mut self, entry: &LogEntry) {
+        let verb = entry.verb.verb().ok();
         for change in &entry.rows {
-            if entry.verb == Verb::Forget {
+            if verb == Some(Verb::Forget) {
                 self.witnesses.remove(&change.row);
                 continue;
             }
             let image = change.before.as_deref().and_then(|image| record::decode(image).ok());
             let witness = self.witnesses.entry(change.row).or_default();
-            witness.version = match (&image, entry.verb) {
+            witness.version = match (&image, verb) {
                 (Some(image), _) => image.version.saturating_add(1),
-                (None, Verb::Remember | Verb::Restore) => witness.version.max(1),
-                (None, Verb::Embed) => witness.version,
+                (None, Some(Verb::Remember | Verb::Restore)) => witness.version.max(1),
+                (None, Some(Verb::Embed)) => witness.version,
                 (None, _) => witness.version.saturating_add(1),
             };
-            witness.embedded = entry.verb == Verb::Embed;
+            witness.embedded = verb == Some(Verb::Embed);
             witness.id = image.map(|image| image.id).or(witness.id);
         }
     }

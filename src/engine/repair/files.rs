@@ -4,7 +4,7 @@ use super::{Repaired, readable};
 use crate::codec::keyring::Copy;
 use crate::engine::core::Core;
 use crate::engine::doctor::{Damage, unless_disk_fails};
-use crate::error::Result;
+use crate::error::{ErrorKind, Result};
 use crate::world::{file_error, retry_interrupted};
 
 impl Core {
@@ -32,7 +32,11 @@ impl Core {
     /// Sections get both copies back, without rows that are damaged; a snapshot that can't be read is put aside.
     pub(super) fn repair_snapshots(&self, done: &mut Repaired) -> Result<()> {
         for id in self.directory.snapshots().ids()? {
-            let Some(reader) = readable(self.directory.snapshots().open(&self.keyring, id))? else {
+            let opened = self.directory.snapshots().open(&self.keyring, id);
+            if is_newer(&opened) {
+                continue;
+            }
+            let Some(reader) = readable(opened)? else {
                 done.lost.push(Damage::of("snapshot", format!("{id}: it can't be read")));
                 done.quarantined.extend(self.put_aside(&id.to_string())?);
                 continue;
@@ -48,8 +52,13 @@ impl Core {
                 if head.slot.generation != entry.generation {
                     continue;
                 }
-                let section = |copy| readable(self.section_of(&reader, &keys, &entry, &head, copy));
-                let sections = [section(Copy::A)?, section(Copy::B)?];
+                let section = |copy| self.section_of(&reader, &keys, &entry, &head, copy);
+                let sections = [section(Copy::A), section(Copy::B)];
+                if sections.iter().any(is_newer) {
+                    continue;
+                }
+                let [a, b] = sections;
+                let sections = [readable(a)?, readable(b)?];
                 let is_whole = sections.iter().all(Option::is_some);
                 let mut section = sections.into_iter().flatten().next().unwrap_or_default();
                 let (before, mut rows) = (section.rows.len(), Vec::new());
@@ -91,4 +100,9 @@ impl Core {
         }
         Ok(moved)
     }
+}
+
+/// Whether it is whole, but of a newer version, which has to repair it.
+fn is_newer<T>(read: &Result<T>) -> bool {
+    read.as_ref().is_err_and(|error| error.kind() == ErrorKind::Unsupported)
 }

@@ -13,7 +13,7 @@ use crate::codec::{Table, UserHash, frame, record, vector};
 use crate::engine::core::Core;
 use crate::engine::full_vectors::pack_number;
 use crate::engine::head::{self, Found, Head, Repair, row_chunk};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::memory::{MemoryId, SnapshotId, Vector};
 use crate::seal::{Key, Nonces, Place, Plain};
 use crate::storage::{ReadView, SnapshotWriter};
@@ -58,7 +58,7 @@ impl<'a> Copier<'a> {
     fn note<T>(&mut self, outcome: Result<T>) -> Result<Option<T>> {
         match outcome {
             Ok(value) => Ok(Some(value)),
-            Err(error) if error.kind() == ErrorKind::Corrupt => {
+            Err(error) if error.is_of_a_value() => {
                 self.damaged.push(error.message().to_owned());
                 Ok(None)
             }
@@ -85,7 +85,7 @@ impl<'a> Copier<'a> {
     /// A memory whose vector is damaged is copied without it, and named.
     fn vector(&mut self, found: Result<Vec<u8>>, id: MemoryId) -> Result<Vec<u8>> {
         match found {
-            Err(error) if error.kind() == ErrorKind::Corrupt => {
+            Err(error) if error.is_of_a_value() => {
                 self.without_vector.push(id);
                 Ok(Vec::new())
             }

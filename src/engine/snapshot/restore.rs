@@ -99,13 +99,13 @@ impl UserWriter<'_, '_> {
             }
             match self.open_copied(reader, entry, row) {
                 Ok((memory, vector)) => self.restore_memory(memory, vector, entry, &mut again, &mut done)?,
-                Err(error) if error.kind() == ErrorKind::Corrupt => done.damaged += 1,
+                Err(error) if error.is_of_a_value() => done.damaged += 1,
                 Err(error) => return Err(error),
             }
         }
         if !again.is_empty() {
             let at = self.now();
-            self.log(&LogEntry { verb: Verb::Restore, at, rows: again })?;
+            self.log(&LogEntry { verb: Verb::Restore.into(), at, rows: again })?;
         }
         done.archived = self.archive_newer(&known)?;
         Ok(done)

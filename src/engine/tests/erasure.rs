@@ -245,7 +245,7 @@ fn a_repair_brings_nothing_back_and_what_it_kept_is_forgotten_with_the_rest() {
     let shard = fs.open(&Path::new(PATH).join("shards/00.redb"), OpenMode::ReadWrite).unwrap();
     let mut bytes = vec![0; shard.len().unwrap() as usize];
     shard.read_at(0, &mut bytes).unwrap();
-    let blocks = bytes.windows(5).enumerate().filter(|(_, magic)| *magic == b"MNF\0\x04");
+    let blocks = bytes.windows(5).enumerate().filter(|(_, magic)| *magic == b"MNF\x01\x04");
     for (at, _) in blocks {
         shard.write_at(at as u64 + 200, &[!bytes[at + 200]]).unwrap();
     }

@@ -2,6 +2,7 @@
 
 mod attacker;
 mod erasure;
+mod newer;
 mod read_ahead;
 mod reindex;
 mod stale_row;
@@ -21,7 +22,7 @@ fn open(fs: &RecordingFs, seed: u64) -> Core {
 }
 
 fn open_in(world: &TestWorld, cache_bytes: usize) -> Core {
-    let setup = Setup { master: master(), shards: Some(1), create: true, reserve_bytes: 0 };
+    let setup = Setup { master: master(), shards: Some(1), create: true, reserve_bytes: 0, suite: None };
     let settings = Settings {
         durability: Durability::Durable,
         cache_bytes,

@@ -3,10 +3,8 @@
 use std::time::Duration;
 
 use super::open;
-use crate::codec::Table;
-use crate::codec::bytes::Writer;
 use crate::codec::table::PACKED;
-use crate::engine::rows::decode_terms;
+use crate::codec::{Table, terms};
 use crate::engine::{Ask, Core, LegSwitches, Statuses};
 use crate::memory::{NewMemory, Sensitivity, UserId};
 use crate::policy::relevance::Shares;
@@ -17,11 +15,11 @@ const ROWS: u32 = 600;
 
 /// As another analyser would have written it: its version, and terms that mean nothing to this one.
 fn of_another(terms: &[u8]) -> Vec<u8> {
-    let mut stored = crate::codec::terms::decode(terms).unwrap();
+    let mut stored = terms::decode(terms).unwrap();
     stored.tokenizer_version += 1;
     stored.counts = vec![(1, 1)];
     (stored.length, stored.times) = (1, Vec::new());
-    crate::codec::terms::encode(&stored)
+    terms::encode(&stored)
 }
 
 fn age(core: &Core, user: &UserId) {
@@ -30,10 +28,11 @@ fn age(core: &Core, user: &UserId) {
         transaction.with_user(hash, |writer| {
             for block in 0..u64::from(ROWS / 256) {
                 let list = writer.value(Table::Terms, PACKED | block, block)?.unwrap();
-                let mut out = Writer::default();
-                decode_terms(&list)?.iter().for_each(|(row, terms)| _ = out.u32(*row).block(&of_another(terms)));
+                let lists = terms::decode_lists(&list)?.into_iter().map(|(row, list)| (row, of_another(list)));
+                let lists: Vec<_> = lists.collect();
+                let list = terms::encode_lists(lists.iter().map(|(row, list)| (*row, list.as_slice())));
                 let before = crate::engine::user_writer::Before::Perhaps;
-                writer.put_value(Table::Terms, PACKED | block, block, &out.finish(), before)?;
+                writer.put_value(Table::Terms, PACKED | block, block, &list, before)?;
             }
             for row in ROWS / 256 * 256..ROWS {
                 let terms = writer.terms(row)?;

@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 
 use super::{Keyring, NAME, find_next_slot};
 use crate::codec::keyring::{self, Header, MasterKind, PAGE_BYTES};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::seal::key::same_tag;
 use crate::seal::master::tidy_local;
 use crate::seal::{Key, MasterKey, Suite};
@@ -174,6 +174,11 @@ fn fits_of(check: [u8; 32], store_id: [u8; 16]) -> impl Fn(&Key) -> bool {
     move |key| same_tag(&check_of(key, &store_id), &check)
 }
 
+/// A copy of another format says more than one that is damaged.
+fn first_of(before: Error, error: Error) -> Error {
+    if before.kind() == ErrorKind::Unsupported { before } else { error }
+}
+
 /// The first copy that is whole, and whether the other is the same. Where both are whole and differ, a write was cut
 /// between them, and the first is newer.
 fn read_header(file: &dyn File, path: &Path) -> Result<(Header, bool, u8)> {
@@ -184,9 +189,7 @@ fn read_header(file: &dyn File, path: &Path) -> Result<(Header, bool, u8)> {
             Ok(()) => {
                 let read = Header::decode(page);
                 unreadable |= u8::from(read.is_err()) << copy;
-                if answer.is_err() {
-                    answer = read;
-                }
+                answer = answer.or_else(|before| read.map_err(|error| first_of(before, error)));
             }
             Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => {}
             Err(error) => return Err(file_error("read", path, error)),

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::{CREATING, LOCK, MANIFEST, SHARDS, SNAPSHOTS, Setup};
+use crate::codec::features::Features;
 use crate::codec::manifest::Manifest;
 use crate::error::{Error, Result};
 use crate::memory::limits;
@@ -58,7 +59,7 @@ pub(crate) fn create(world: &World, path: &Path, setup: &Setup) -> Result<Keyrin
     sync_dir(world, path)?;
     let mut store_id = [0; 16];
     world.fill(&mut store_id)?;
-    let suite = Suite::best();
+    let suite = setup.suite.unwrap_or_else(Suite::best);
     let keyring = Keyring::create(world, path, store_id, suite, &setup.master)?;
     if setup.reserve_bytes > 0 {
         reserve::create(world, path, setup.reserve_bytes)?;
@@ -68,7 +69,8 @@ pub(crate) fn create(world: &World, path: &Path, setup: &Setup) -> Result<Keyrin
         retry_interrupted(|| world.fs().create_dir(&dir)).map_err(|error| file_error("create", &dir, error))?;
     }
     (0..shards).try_for_each(|number| Shard::create(world, &path.join(SHARDS), store_id, number))?;
-    let manifest = Manifest { store_id, shards, suite: suite.code(), spaces: Vec::new() };
+    let (spaces, features, extra) = (Vec::new(), Features::default(), Vec::new());
+    let manifest = Manifest { store_id, shards, suite: suite.code(), spaces, features, extra };
     sync_dir(world, path)?;
     write_new_durable(world.fs(), &path.join(MANIFEST), &manifest.encode())?;
     Ok(keyring)

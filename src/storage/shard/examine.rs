@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::open::Pages;
 use super::overlay::{Overlay, PastEnd};
-use super::{Open, Standing, path_of};
+use super::{Open, check_users, path_of, standing_of};
 use crate::error::{Error, ErrorKind, Result};
 use crate::storage::ReadView;
 use crate::world::{File, OpenMode, World, file_error, retry_interrupted};
@@ -40,9 +40,9 @@ impl Look {
         for pages in [Pages::Checked, Pages::Trusted] {
             let seen = open_over(&file, number, pages).and_then(|open| {
                 let view = Open::read(&Arc::new(open))?;
-                let standing = Standing::of(&view, store_id, number)?;
+                let standing = standing_of(&view, store_id, number)?;
                 look.last_seq = Some(standing.seq);
-                let complete = standing.check_users(&view, number);
+                let complete = check_users(&standing, &view);
                 Ok((view, complete))
             });
             match seen {

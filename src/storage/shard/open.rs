@@ -4,12 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::RwLock;
-use redb::{Database, ReadableDatabase, ReadableTable, StorageBackend};
+use redb::{Database, ReadableDatabase, ReadableTable, StorageBackend, TableDefinition};
 
 use super::health::{Health, Watched};
-use super::standing::UsersSum;
-use super::{LAST_SEQ, Standing, Sync};
+use super::{LAST_SEQ, Sync};
 use crate::codec::Table;
+use crate::codec::standing::{Standing, UsersSum};
 use crate::error::{Error, Result};
 use crate::storage::backend::Backend;
 use crate::storage::fault::{contained, damaged};
@@ -121,6 +121,14 @@ impl Open {
                         "shard {number:02}: table {name} lacks values; run the doctor"
                     )));
                 }
+            }
+            for name in from.unknown_tables()? {
+                let definition = TableDefinition::<&[u8], &[u8]>::new(&name);
+                let mut open = transaction.open_table(definition).map_err(|error| failed(error.into()))?;
+                from.scan_unknown(&name, |key, value| {
+                    open.insert(key, value).map_err(|error| failed(error.into()))?;
+                    Ok(())
+                })?;
             }
             transaction.commit().map_err(|error| failed(error.into()))
         })
@@ -248,4 +256,61 @@ fn users_before(
     let meta = transaction.open_table(definition(Table::Meta)).map_err(|error| failed(error.into()))?;
     let last = meta.get(LAST_SEQ).map_err(|error| failed(error.into()))?;
     Ok(last.map(|last| Standing::decode(last.value())).transpose()?.map_or(standing.users, |last| last.users))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use redb::MultimapTableDefinition;
+
+    use super::*;
+    use crate::world::testing::TestWorld;
+    use crate::world::{OpenMode, World};
+
+    fn new(world: &World, name: &str) -> Arc<Open> {
+        let file: Arc<dyn File> = world.fs().open(Path::new(name), OpenMode::CreateNewPrivate).unwrap().into();
+        Arc::new(Open::new(0, file).unwrap())
+    }
+
+    fn write(open: &Open, change: impl Fn(&redb::WriteTransaction)) {
+        let written = open.with(|database| {
+            let transaction = database.begin_write().unwrap();
+            change(&transaction);
+            transaction.commit().unwrap();
+            Ok(())
+        });
+        written.unwrap();
+    }
+
+    #[test]
+    fn a_table_that_is_not_known_is_copied_as_it_is_or_the_copy_is_refused() {
+        let world = TestWorld::new(1).world();
+        let (old, fresh) = (new(&world, "old"), new(&world, "fresh"));
+        old.commit(&WriteSet::default(), &Standing::new(0, [1; 16], 0), Sync::Now).unwrap();
+        assert_eq!(Open::read(&old).unwrap().unknown_tables().unwrap(), Vec::<String>::new());
+        write(&old, |transaction| {
+            let mut table = transaction.open_table(TableDefinition::<&[u8], &[u8]>::new("sessions")).unwrap();
+            table.insert(&b"key"[..], &b"value"[..]).unwrap();
+        });
+        fresh.take_over(&Open::read(&old).unwrap()).unwrap();
+        let (view, mut found) = (Open::read(&fresh).unwrap(), Vec::new());
+        assert_eq!(view.unknown_tables().unwrap(), ["sessions"]);
+        let scanned = view.scan_unknown("sessions", |key, value| {
+            found.push((key.to_vec(), value.to_vec()));
+            Ok(())
+        });
+        scanned.unwrap();
+        assert_eq!(found, [(b"key".to_vec(), b"value".to_vec())]);
+        write(&old, |transaction| {
+            transaction.open_table(TableDefinition::<u64, u64>::new("of numbers")).unwrap();
+        });
+        let refused = new(&world, "refused").take_over(&Open::read(&old).unwrap()).unwrap_err();
+        assert!(refused.kind() == crate::ErrorKind::Unsupported && refused.message().contains("of numbers"));
+        write(&fresh, |transaction| {
+            transaction.open_multimap_table(MultimapTableDefinition::<u64, u64>::new("of many")).unwrap();
+        });
+        let refused = Open::read(&fresh).unwrap().unknown_tables().unwrap_err();
+        assert!(refused.message().contains("of many"), "{refused}");
+    }
 }

@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::{Open, Standing, Sync, path_of};
+use super::{Open, Sync, path_of};
+use crate::codec::standing::Standing;
 use crate::codec::{Table, UserHash};
 use crate::error::Result;
 use crate::storage::{ReadView, WriteSet};

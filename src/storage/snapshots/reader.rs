@@ -1,9 +1,9 @@
 use std::path::PathBuf;
 
 use super::{KEYS, ROWS, Snapshots};
-use crate::codec::UserHash;
 use crate::codec::keyring::Copy;
 use crate::codec::snapshot::{self, ENTRY_BYTES, Entry, HEAD_BYTES, RowKey, TAIL_BYTES, Tail};
+use crate::codec::{FORMAT, UserHash, unknown_format};
 use crate::error::{Error, Result};
 use crate::memory::SnapshotId;
 use crate::seal::Keyring;
@@ -29,8 +29,7 @@ impl SnapshotReader {
         let rows = Part::open(snapshots.world, snapshots.file(id, ROWS), OpenMode::Read);
         let rows = rows?.ok_or_else(|| Error::not_found(format!("snapshot {id}: there is none")))?;
         let at = rows.len.checked_sub(TAIL_BYTES as u64).ok_or_else(|| damaged(id))?;
-        let bytes = rows.read(at, TAIL_BYTES)?;
-        let (tail, tag) = Tail::decode(&bytes)?;
+        let (tail, tag) = Tail::decode(&rows.read(at, TAIL_BYTES)?).map_err(|_| unreadable(&rows, id))?;
         let authentic = crate::seal::same_tag(&tag, &keyring.snapshot_tag(&tail.encode()));
         let spans = tail.users.checked_mul(ENTRY_BYTES as u64).and_then(|bytes| tail.directory_at.checked_add(bytes));
         let whole = spans == Some(at) && tail.directory_at >= HEAD_BYTES as u64;
@@ -52,7 +51,7 @@ impl SnapshotReader {
         if blake3::hash(&bytes) != blake3::Hash::from_bytes(self.tail.directory_hash) {
             return Err(damaged(self.id));
         }
-        bytes.as_chunks::<ENTRY_BYTES>().0.iter().map(Entry::decode).collect()
+        bytes.as_chunks::<ENTRY_BYTES>().0.iter().map(|entry| Entry::decode(entry)).collect()
     }
 
     /// The user's entry of this life.
@@ -146,6 +145,12 @@ impl Part {
             other => other.map(|()| bytes).map_err(|error| file_error("read", &self.path, error)),
         }
     }
+}
+
+/// The tail of another format lies elsewhere; what such a file begins with does not.
+fn unreadable(rows: &Part, id: SnapshotId) -> Error {
+    let format = rows.read(0, HEAD_BYTES).ok().and_then(|head| snapshot::format_of(&head));
+    format.filter(|format| *format != FORMAT).map_or_else(|| damaged(id), |format| unknown_format("snapshot", format))
 }
 
 fn damaged(id: SnapshotId) -> Error {

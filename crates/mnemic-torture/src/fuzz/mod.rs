@@ -40,8 +40,20 @@ const TARGETS: &[Target] = &[
     Target { name: "stateful", parsers: &[], body: Some(stateful::against_a_model) },
 ];
 
-const VALUES: &[&str] =
-    &["log entry", "trace", "frame", "row of users", "head", "snapshot tail", "snapshot section", "snapshot row"];
+const VALUES: &[&str] = &[
+    "log entry",
+    "trace",
+    "frame",
+    "row of users",
+    "head",
+    "chunk key",
+    "tombstone",
+    "last_seq",
+    "snapshot tail",
+    "snapshot entry",
+    "snapshot section",
+    "snapshot row",
+];
 
 /// An input to start from: its target, its name and its bytes.
 pub type Seed = (&'static str, String, Vec<u8>);

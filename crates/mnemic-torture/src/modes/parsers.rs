@@ -91,7 +91,7 @@ impl Samples {
             pieces.extend(bytes.chunks(256).skip(64).take(2).map(<[u8]>::to_vec));
         }
         pieces.extend((0..4u8).map(|first| vec![first; 200]));
-        pieces.extend([b"MNF\0".to_vec(), b"MNEMIC\0S\0".repeat(20), [1, 0, 0, 0].repeat(80)]);
+        pieces.extend([b"MNF\x01".to_vec(), b"MNEMIC\0S\x01".repeat(20), [1, 0, 0, 0].repeat(80)]);
         Ok(Self { whole: mnemic::samples().say("samples")?, pieces })
     }
 

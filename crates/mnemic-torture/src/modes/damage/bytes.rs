@@ -56,7 +56,7 @@ impl Frame {
 
 /// Every sealed value in some bytes, live or not.
 pub(crate) fn frames(bytes: &[u8]) -> Vec<Frame> {
-    let starts = bytes.windows(4).enumerate().filter(|(_, magic)| *magic == b"MNF\0").map(|(at, _)| at);
+    let starts = bytes.windows(4).enumerate().filter(|(_, magic)| *magic == b"MNF\x01").map(|(at, _)| at);
     starts.filter_map(|at| frame(bytes, at)).collect()
 }
 
