@@ -29,7 +29,7 @@ pub(crate) struct RowScale {
     pub(crate) norm: f32,
 }
 
-/// Sums of squares that norms come from: of the values or of their steps, and of the difference.
+/// Sums of squares that norms come from: of the values, and of what they are off.
 #[derive(Default, Clone, Copy)]
 struct Squares {
     sizes: [f64; LANES],
@@ -39,10 +39,10 @@ struct Squares {
 impl Squares {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "must be compiled inside each instruction set")]
-    fn add(mut self, values: &[f32; LANES], scale: f32, steps: &[f32; LANES], of_steps: bool) -> Self {
+    fn add(mut self, values: &[f32; LANES], scale: f32, steps: &[f32; LANES]) -> Self {
         for i in 0..LANES {
             let (x, back) = (f64::from(values[i]), f64::from(scale) * f64::from(steps[i]));
-            self.sizes[i] += if of_steps { back * back } else { x * x };
+            self.sizes[i] += x * x;
             self.err[i] += (x - back) * (x - back);
         }
         self
@@ -94,7 +94,7 @@ pub(super) fn quantise_row(row: &[f32], out: &mut [u8]) -> RowScale {
     for (values, out) in eights.iter().zip(out.as_chunks_mut::<LANES>().0) {
         let steps = steps(values, inverse, ROW_MAX);
         *out = whole(&steps).map(|step| step as u8 ^ BIAS);
-        squares = squares.add(values, scale, &steps, false);
+        squares = squares.add(values, scale, &steps);
     }
     let mut last = [0.0; LANES];
     last[..rest.len()].copy_from_slice(rest);
@@ -102,8 +102,8 @@ pub(super) fn quantise_row(row: &[f32], out: &mut [u8]) -> RowScale {
     for (out, step) in out[row.len() - rest.len()..row.len()].iter_mut().zip(whole(&steps)) {
         *out = step as u8 ^ BIAS;
     }
-    squares = squares.add(&last, scale, &steps, false);
-    RowScale { scale, err_norm: norm_up(squares.err), norm: norm_up(squares.sizes) }
+    squares = squares.add(&last, scale, &steps);
+    RowScale { scale, err_norm: norm_up(squares.err.iter().sum()), norm: norm_up(squares.sizes.iter().sum()) }
 }
 
 /// A query as 16-bit integers: q = 256 * hi + lo, and the same values whole.
@@ -173,18 +173,23 @@ pub(super) fn quantise_query(query: &[f32]) -> PlanedQuery {
     let scale = step_size(query, cap);
     let mut padded_query = query.to_vec();
     padded_query.resize(padded(query.len()), 0.0);
-    let mut squares = Squares::default();
     let mut integers = vec![0i16; padded_query.len()];
     let inverse = inverse(scale);
     for (values, out) in padded_query.as_chunks::<LANES>().0.iter().zip(integers.as_chunks_mut::<LANES>().0) {
-        let steps = steps(values, inverse, cap);
-        *out = whole(&steps).map(|step| step as i16);
-        squares = squares.add(values, scale, &steps, true);
+        *out = whole(&steps(values, inverse, cap)).map(|step| step as i16);
     }
+    let (mut err, step) = ([0.0; LANES], f64::from(scale));
+    for (values, steps) in padded_query.as_chunks::<LANES>().0.iter().zip(integers.as_chunks::<LANES>().0) {
+        for i in 0..LANES {
+            let off = f64::from(values[i]) - step * f64::from(steps[i]);
+            err[i] += off * off;
+        }
+    }
+    let size: i64 = integers.iter().map(|&step| i64::from(i32::from(step).pow(2))).sum();
     let mut planes = PlanedQuery::from_whole(integers);
     planes.scale = scale;
-    planes.err_norm = norm_up(squares.err);
-    planes.planed_norm = norm_up(squares.sizes);
+    planes.err_norm = norm_up(err.iter().sum());
+    planes.planed_norm = norm_up(size as f64 * step * step);
     planes.norm = (planes.planed_norm + planes.err_norm).next_up();
     planes
 }
@@ -202,8 +207,8 @@ fn largest(values: &[f32]) -> f32 {
     most.iter().chain(rest).fold(0.0, |most, x| x.abs().max(most))
 }
 
-fn norm_up(squares: [f64; LANES]) -> f32 {
-    let norm = squares.iter().sum::<f64>().sqrt() * NORM_SLACK;
+fn norm_up(square: f64) -> f32 {
+    let norm = square.sqrt() * NORM_SLACK;
     let near = norm as f32;
     if f64::from(near) < norm { near.next_up() } else { near }
 }

@@ -1,5 +1,7 @@
 //! One pass over a block: sums, bounds, survivors.
 
+use std::ops::Range;
+
 use super::approximate::Aim;
 use super::arena::Arena;
 use super::bits::{BLOCK_ROWS, Bits};
@@ -27,6 +29,9 @@ const CEILING_MAX: f64 = (1u128 << 100) as f64;
 
 /// Sketches that one search draws; it reads further blocks whole.
 const DRAWN_MAX: usize = 64;
+
+/// Lanes that are bounded first where there is no floor; then as many as were seen.
+const FIRST_LANES: usize = 2 * BOUND_LANES;
 
 static ZEROS: [f32; BLOCK_ROWS] = [0.0; BLOCK_ROWS];
 static ONES: [f32; BLOCK_ROWS] = [1.0; BLOCK_ROWS];
@@ -119,10 +124,17 @@ impl<'a> Worker<'a> {
             (Some(planes), None) => self.arena.kernel().scan_i8(planes, block.rows(), &mut self.sums[..block.len()]),
             (None, _) => {}
         }
-        let marked = self.bound(block, Some(index), None).and(&eligible);
-        let survivors = self.filtered(block, marked);
-        self.halve_contradicted(index);
-        self.keep(index, survivors);
+        // All rows pass where there is no floor, so that one is looked for in the first few.
+        let first = if self.floor.get() > 0.0 { BLOCK_ROWS } else { FIRST_LANES };
+        let (mut start, whole) = (0, block.len().next_multiple_of(BOUND_LANES));
+        while start < whole {
+            let lanes = start..(2 * start).max(first).min(whole);
+            start = lanes.end;
+            let marked = self.bound(block, Some(index), None, lanes).and(&eligible);
+            let survivors = self.filtered(block, marked);
+            self.halve_contradicted(index);
+            self.keep(index, survivors);
+        }
     }
 
     /// Looks at the rows of a block that are likely to be hits.
@@ -163,7 +175,8 @@ impl<'a> Worker<'a> {
     fn estimate(&mut self, block: &Block, index: Option<usize>, query: &BitQuery, aim: &Aim) -> Bits {
         let sketch = block.sketch(self.arena.dims());
         self.arena.kernel().scan_bits(query, sketch.words(), &mut self.sums);
-        self.bound(block, index, Some((query, sketch, aim.reach(query))))
+        let lanes = 0..block.len().next_multiple_of(BOUND_LANES);
+        self.bound(block, index, Some((query, sketch, aim.reach(query))), lanes)
     }
 
     /// Bounds likely rows, given by lane and place, and keeps those that reach the floor.
@@ -227,33 +240,39 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Bounds all rows from their sums and returns those that reach the floor; with a sketch, estimates them.
-    fn bound(&mut self, block: &Block, index: Option<usize>, sketch: Option<(&BitQuery, &Sketch, f32)>) -> Bits {
+    /// Bounds rows from their sums and returns those that reach the floor; with a sketch, estimates them.
+    fn bound(
+        &mut self,
+        block: &Block,
+        index: Option<usize>,
+        sketch: Option<(&BitQuery, &Sketch, f32)>,
+        lanes: Range<usize>,
+    ) -> Bits {
         self.largest_extra = self.fill_extra(block, index);
         let Some(mut consts) = self.consts(block, self.largest_extra) else {
-            self.up.fill(f32::INFINITY);
-            self.down.fill(0.0);
-            return Bits::first(block.len());
+            self.up[lanes.clone()].fill(f32::INFINITY);
+            self.down[lanes.clone()].fill(0.0);
+            return Bits::first(lanes.end.min(block.len())).without(&Bits::first(lanes.start));
         };
-        let lanes = block.len().next_multiple_of(BOUND_LANES);
         let (mut scale, mut err) = (block.column(Column::Scale), block.column(Column::Err));
         if let Some((query, sketch, reach)) = sketch {
-            (scale, err) = (&sketch.factors()[..lanes], &sketch.spreads()[..lanes]);
+            (scale, err) = (sketch.factors(), sketch.spreads());
             consts = BoundConsts { query_scale: query.step(), query_norm: reach, err: 0.0, ..consts };
         }
         let rows = BoundRows {
-            sums: &self.sums[..lanes],
-            scale,
-            err,
-            weight: weights(block, self.plan, &mut self.weight),
-            rate: rates(block, self.plan.grid.by_importance, &mut self.rate),
-            ago: block.column(Column::Ago),
-            extra: if self.largest_extra > 0.0 { &self.extra[..lanes] } else { &ZEROS[..lanes] },
+            sums: &self.sums[lanes.clone()],
+            scale: &scale[lanes.clone()],
+            err: &err[lanes.clone()],
+            weight: &weights(block, self.plan, &mut self.weight)[lanes.clone()],
+            rate: &rates(block, self.plan.grid.by_importance, &mut self.rate)[lanes.clone()],
+            ago: &block.column(Column::Ago)[lanes.clone()],
+            extra: if self.largest_extra > 0.0 { &self.extra[lanes.clone()] } else { &ZEROS[lanes.clone()] },
         };
         let mut marks = [0; BLOCK_ROWS / BOUND_LANES];
-        let marks = &mut marks[..lanes / BOUND_LANES];
-        self.arena.kernel().bounds(&rows, &consts, &mut self.up[..lanes], &mut self.down[..lanes], marks);
-        Bits::from_marks(marks)
+        let groups = lanes.start / BOUND_LANES..lanes.end / BOUND_LANES;
+        let (up, down) = (&mut self.up[lanes.clone()], &mut self.down[lanes]);
+        self.arena.kernel().bounds(&rows, &consts, up, down, &mut marks[groups]);
+        Bits::from_marks(&marks)
     }
 
     /// Writes what is added to each row's dense part; returns the largest magnitude, 0 for nothing.
